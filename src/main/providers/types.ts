@@ -1,0 +1,366 @@
+/**
+ * The door of Providers and its vocabulary. A key exists in two places only: the credential store, and the header of a
+ * request on its way upstream. Every other record here holds an opaque reference at most.
+ */
+import type { AppError } from '../../shared/errors.ts'
+import type { Effort, JsonValue, PersistOutcome, RuntimeChoice } from '../../shared/vocabulary.ts'
+import type { ErrorCode } from '../../shared/errors.ts'
+import type { ClientId } from '../../shared/vocabulary.ts'
+import type { Secret, Tx } from '../platform/types.ts'
+
+export type { ClientId, Effort, PersistOutcome, RuntimeChoice } from '../../shared/vocabulary.ts'
+
+export type PresetId =
+  | 'openai'
+  | 'openrouter'
+  | 'anthropic'
+  | 'deepseek'
+  | 'ollama'
+  | 'lmstudio'
+  | 'rehearsal'
+  | 'custom'
+
+/** What a route speaks. The Router never translates one into the other. */
+export type RouteProtocol = 'responses' | 'messages'
+export type AuthMode = 'none' | 'bearer' | 'x_api_key'
+
+/** `provider:<connectionId>:<22 base64url characters>`: names a slot of the credential store, and is no secret. */
+export type CredentialRef = `provider:${string}:${string}`
+
+/** One saved account. No field ever holds a secret. */
+export interface ProviderConnection {
+  /** UUID, not derived from name, address or key, never used twice. */
+  id: string
+  name: string
+  client: ClientId
+  preset: PresetId
+  /** Preset `custom` alone. */
+  baseUrl?: string
+  manualModelId?: string
+  /** Preset `custom` alone; absent is bearer. */
+  authMode?: AuthMode
+  /** Client `builtin` alone, where the preset speaks both; absent is responses. */
+  protocol?: RouteProtocol
+  /** The active slot; flips in the same write as name and address. */
+  credentialRef?: CredentialRef
+  /** A variable of the host process, read at request time; a stored key wins over it. */
+  credentialEnv?: string
+  /** Client `claude` alone: the model for the client's background calls. */
+  smallModelId?: string
+  /** Preset `openai` alone. */
+  tunnelWebSocket?: boolean
+}
+
+export interface ClientDefault {
+  connectionId: string
+  modelId: string
+}
+
+/** All connections and the default per client, under one revision: every change adds exactly 1. */
+export interface Catalog {
+  schemaVersion: 1
+  revision: number
+  /** Sorted by name, case aside, then by id. */
+  connections: readonly ProviderConnection[]
+  defaults: Readonly<Partial<Record<ClientId, ClientDefault>>>
+}
+
+/** `known`: we hold metadata for it; an unknown one is still a valid model. `lkg`: last known good. */
+export interface ModelEntry {
+  id: string
+  displayName?: string
+  available: boolean
+  enabled: boolean
+  known: boolean
+  effortDefault?: Effort
+  efforts?: readonly Effort[]
+  source: 'bundled' | 'discovered' | 'lkg' | 'manual' | 'codex_cache'
+}
+
+/** What a model can do as Wheelhouse vouches for it. Window 0: unknown. */
+export interface CapabilityEnvelope {
+  contextWindowTokens: number
+  reasoning: 'none' | 'standard' | 'extended'
+  thinking: 'none' | 'standard' | 'extended'
+  tools: 'none' | 'function'
+  modalities: readonly ('text' | 'image')[]
+}
+
+/** Where the knowledge about a model comes from; `opaque_passthrough`: nowhere, and nothing is claimed. */
+export type Provenance = 'codex_catalog' | 'builtin_catalog' | 'configured_compatibility' | 'opaque_passthrough'
+
+/** What a route points at now. Internal: its `toJSON` throws `internal_not_wire`; the codec names each field it writes. */
+export interface RouteBinding {
+  readonly workerId: string
+  readonly sessionId: string
+  /** SHA-256 of the route id, base64url. The id itself is nowhere kept. */
+  readonly routeDigest: string
+  readonly client: ClientId
+  readonly connectionId: string
+  readonly preset: PresetId
+  readonly routeProtocol: RouteProtocol
+  readonly provenance: Provenance
+  readonly clientModel: string
+  readonly upstreamModel: string
+  readonly smallModel: string | null
+  /** Null: no override, the client's own word stays. */
+  readonly effort: Effort | null
+  /** Efforts the model's contract lists; null: unknown, the client's word stays. */
+  readonly efforts: readonly Effort[] | null
+  readonly effortDefault: Effort | null
+  /** Null: preset `rehearsal`, resolved at request time. */
+  readonly upstreamBaseUrl: string | null
+  readonly authMode: AuthMode
+  readonly credentialRef: CredentialRef | null
+  readonly credentialEnv: string | null
+  readonly tunnelWebSocket: boolean
+  readonly historyDomain: string
+  /** `strip`: opaque items of another domain are cut from every request; once set it stays for the session's life. */
+  readonly historyPortability: 'keep' | 'strip'
+  /** What `<model_switch>` fragments and the like are counted against; adds 1 with each change of where it points. */
+  readonly generation: number
+  readonly catalogRevision: number
+  /** The Router's port when it was bound; a route that outlives a restart needs the same one. */
+  readonly port: number
+}
+
+/** A durable change and the view of it, built inside the same critical section. */
+export interface Applied<T> {
+  value: T
+  outcome: PersistOutcome
+}
+
+/** No reference, no environment value, no preset's address: what a window may see. */
+export interface ConnectionView {
+  id: string
+  name: string
+  preset: PresetId
+  client: ClientId
+  baseUrl?: string
+  authMode?: AuthMode
+  protocol?: RouteProtocol
+  manualModelId?: string
+  smallModelId?: string
+  credentialEnv?: string
+  tunnelWebSocket?: boolean
+  credentialReady: boolean
+  /** Bullets and at most the ends of the stored key; absent for a key from the environment. */
+  credentialHint?: string
+  warnings: readonly ConnectionWarning[]
+}
+
+export type ConnectionWarning = 'plaintext_transport' | 'unencrypted_store'
+
+export interface PresetView {
+  id: PresetId
+  label: string
+  clients: readonly ClientId[]
+  advanced: boolean
+  needsKey: boolean
+  /** The fields this preset leaves to the person. */
+  fields: readonly (keyof ConnectionInput)[]
+}
+
+export type CredentialBackend = 'keychain' | 'file' | 'memory' | 'unavailable'
+
+export interface CatalogView {
+  revision: number
+  connections: readonly ConnectionView[]
+  defaults: Readonly<Partial<Record<ClientId, ClientDefault>>>
+  presets: readonly PresetView[]
+  /** By connection id. */
+  models: Readonly<Record<string, readonly ModelEntry[]>>
+  credentialBackend: CredentialBackend
+}
+
+/** A whole row as a form sends it; `id` on an update alone. */
+export type ConnectionInput = Omit<ProviderConnection, 'id' | 'credentialRef'> & { id?: string }
+
+/** An account as it stands in a form, or the saved one: then its own address and key are used, and none of the rest. */
+export type TestInput =
+  | { savedId: string }
+  | {
+      client: ClientId
+      preset: PresetId
+      baseUrl?: string
+      authMode?: AuthMode
+      protocol?: RouteProtocol
+      key: Secret | null
+    }
+
+export interface Discovery {
+  entries: readonly ModelEntry[]
+  outcome: PersistOutcome
+  /** The upstream did not answer: the entries are the last known good ones. */
+  stale: boolean
+}
+
+/** One thing a person can pick for a session of a client. `ready: false`: its key is missing. */
+export interface ProviderChoice {
+  choice: RuntimeChoice
+  label: string
+  connectionName: string
+  efforts: readonly Effort[]
+  isDefault: boolean
+  ready: boolean
+}
+
+export interface SessionRuntimeView {
+  sessionId: string
+  client: ClientId
+  connectionId: string
+  connectionName: string
+  modelId: string
+  effort: Effort
+  efforts: readonly Effort[]
+  credentialReady: boolean
+  generation: number
+}
+
+/** `inherited`: the environment the worker would get; read for `NO_PROXY` alone. */
+export interface LaunchRequest {
+  workerId: string
+  sessionId: string
+  client: ClientId
+  form: 'app_server' | 'cli' | 'acp_adapter' | 'builtin'
+  choice: RuntimeChoice
+  inherited: Readonly<Record<string, string>>
+}
+
+/**
+ * How a worker is started on its route. argv and environment hold no secret, except form `acp_adapter`, whose route id
+ * has no other way in. `key` goes to descriptor 3, or into the agent's own protocol. `toJSON` throws.
+ */
+export interface RoutePlan {
+  readonly argv: readonly string[]
+  readonly config: Readonly<Record<string, JsonValue>>
+  readonly key?: Secret
+  readonly envSet: Readonly<Record<string, string>>
+  readonly envUnset: readonly string[]
+  readonly warnings: readonly 'route_open_to_commands'[]
+}
+
+/** `now`: the running worker's next request goes there. `next_turn`: the worker has to be opened again first. */
+export type RuntimeEffect =
+  | { kind: 'now' | 'next_turn'; historyStripped: boolean }
+  | { kind: 'refused'; code: ErrorCode }
+
+export interface RuntimeChange {
+  sessionId: string
+  client: ClientId
+  choice: RuntimeChoice
+  /** The person agreed that what only the old Provider can read is cut from the history, for good. */
+  allowHistoryStrip: boolean
+}
+
+/** How a routed request ended. `failover`: reserved, always false. */
+export interface ExchangeRecord {
+  /** Counts up within the session, from 1. */
+  n: number
+  sessionId: string
+  connectionId: string
+  modelSent: string
+  origin: 'upstream' | 'router'
+  status: number | null
+  code: ErrorCode | null
+  streamError: string | null
+  retryAfterMs: number | null
+  requestId: string | null
+  failover: boolean
+}
+
+/** A route that could not be read, or no longer says what the catalog says: advice, nothing was changed. */
+export interface RouteNotice {
+  sessionId: string | null
+  workerId: string
+  reason: 'malformed' | 'connection_gone' | 'connection_changed'
+}
+
+export interface Providers {
+  /**
+   * Loads catalog, credentials and routes; sweeps orphaned keys. Listens only where a route of before is still open.
+   * A catalog that cannot be trusted leaves this system unavailable: `failure()` says why, every call throws it, and the
+   * file is not touched. Never throws for that.
+   */
+  start(signal: AbortSignal): Promise<void>
+  stop(): Promise<void>
+  /** `model_profiles_unavailable` with the reason, or null. */
+  failure(): AppError | null
+  notices(): readonly RouteNotice[]
+
+  catalog(): Promise<CatalogView>
+  /** Told after each change of the catalog, of a connection's models, or of what is ready. Never inside a lock. */
+  onChange(listener: () => void): () => void
+  /**
+   * Creates or updates a connection, and stages its key, as one transaction: no moment mixes an old address with a new
+   * key. `key: null` keeps the stored one.
+   * @throws AppError `model_profile_conflict` (detail: the revision of now), `model_profile_invalid`,
+   * `model_profile_unsupported`, `model_profile_not_found`, `upstream_address_blocked`, `credential_store_unavailable`,
+   * `credential_store_failed`, `file_failed`.
+   */
+  saveConnection(
+    input: ConnectionInput,
+    key: Secret | null,
+    revision: number,
+    mode: 'create' | 'update',
+  ): Promise<Applied<CatalogView>>
+  /** A sibling for another client, its key copied inside the store. Errors as `saveConnection`. */
+  copyConnection(id: string, to: { client: ClientId; name: string }, revision: number): Promise<Applied<CatalogView>>
+  clearCredential(id: string, revision: number): Promise<Applied<CatalogView>>
+  /** @throws AppError `model_profile_in_use` (detail: the clients and sessions that use it), `credential_store_failed`. */
+  deleteConnection(id: string, revision: number): Promise<Applied<CatalogView>>
+  /** Null clears it. An empty `modelId` keeps the recorded one, for the same connection alone. */
+  setDefault(client: ClientId, to: ClientDefault | null, revision: number): Promise<Applied<CatalogView>>
+
+  /** One bounded request (10 s) that writes nothing. @throws AppError `model_profile_credential_not_ready`, `upstream_*`. */
+  testConnection(input: TestInput, signal: AbortSignal): Promise<{ modelCount: number; latencyMs: number }>
+  /** The account's models; asked anew after 5 minutes or by `force`. */
+  discover(id: string, options: { force: boolean }, signal: AbortSignal): Promise<Discovery>
+  /** Takes the whole wanted set; the revision does not move. */
+  setEnabledModels(id: string, enabledIds: readonly string[]): Promise<Applied<CatalogView>>
+
+  /** What a session of this client may run on, the default first. The agent's own login is not among them. */
+  choices(client: ClientId): readonly ProviderChoice[]
+  /** The client's default as a choice; null: its own login. */
+  defaultChoice(client: ClientId): RuntimeChoice | null
+
+  /**
+   * The asynchronous half of a launch, before the transaction: the Router listens, the key can be read, files that the
+   * plan names are written. Holds nothing; call it again if much time passes. Does nothing for an own login.
+   * @throws AppError `route_listener_failed`, `model_profile_credential_not_ready`, `credential_store_unavailable`.
+   */
+  prepareWorker(request: LaunchRequest, signal: AbortSignal): Promise<void>
+  /**
+   * Binds a new route for the worker inside the caller's transaction: one row, one commit, and nothing is routed before
+   * that commit. Null: the agent's own login, no row. A worker that is bound already gets a new route id, and the old one
+   * is dead with the commit.
+   * @throws AppError `model_profile_not_found`, `model_profile_unsupported`, `upstream_model_required`,
+   * `model_unsupported`, `reasoning_effort_unsupported`, `model_profile_credential_not_ready`, `route_listener_failed`,
+   * `route_limit_reached`, `route_binding_incompatible`, `route_snapshot_invalid`.
+   */
+  bindWorker(request: LaunchRequest, tx: Tx): RoutePlan | null
+  /**
+   * Ends the worker's route. Only with the proof that its process group is gone: a route outlives doubt. A worker without
+   * a route succeeds. Not applied: the route is kept, call again.
+   */
+  unbindWorker(workerId: string, proof: { kind: 'gone' }): Promise<PersistOutcome>
+  /** Drops what is remembered of a session (history marks, choice). @throws AppError `session_still_live`: it has a route. */
+  forgetSession(sessionId: string, tx: Tx): void
+
+  /** What `changeRuntime` would answer. Changes nothing. */
+  previewRuntime(change: RuntimeChange): RuntimeEffect
+  /** Moves the session's open routes where the client allows it, in the caller's transaction; a refusal writes nothing. */
+  changeRuntime(change: RuntimeChange, tx: Tx): RuntimeEffect
+  /** For every session of the client with an open route: what a switch to that connection would do to it. */
+  previewSwitch(
+    client: ClientId,
+    connectionId: string,
+  ): readonly { sessionId: string; from: RuntimeChoice; to: RuntimeChoice; effect: RuntimeEffect }[]
+  /** Null: no open route. */
+  sessionRuntime(sessionId: string): SessionRuntimeView | null
+
+  lastExchange(sessionId: string): ExchangeRecord | null
+  onExchange(listener: (exchange: ExchangeRecord) => void): () => void
+  /** Forgets every key held in memory: on lock and on sleep. The next request reads the store again. */
+  dropKeys(): void
+}
