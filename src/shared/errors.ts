@@ -257,7 +257,7 @@ export function isErrorCode(text: string): text is ErrorCode {
 export interface WireError {
   code: ErrorCode
   message: string
-  detail?: string
+  detail?: string | undefined
   data?: unknown
   retryable: boolean
 }

@@ -1,5 +1,7 @@
 /** What every system is given: time, ids, log, secrets, files and the database. Nothing here knows an agent. */
 import type { Database as Sqlite } from 'better-sqlite3'
+import type { AppError } from '../../shared/errors.ts'
+import type { AppError } from '../../shared/errors.ts'
 import type { PersistOutcome } from '../../shared/vocabulary.ts'
 
 export type { PersistOutcome } from '../../shared/vocabulary.ts'
@@ -60,6 +62,10 @@ export interface Secret {
   equals(other: Secret): boolean
   /** Hex. */
   sha256(): string
+  /** `[secret]` */
+  toString(): string
+  /** `[secret]` */
+  toJSON(): string
 }
 
 /** Every live secret, so that each way out can blank it: log, events, content stream, errors, exports. */
@@ -69,6 +75,8 @@ export interface SecretRegistry {
   redact(text: string): string
   /** The stream form: a secret cut by two chunks is still found. `end` flushes what was held back. */
   stream(): { push(chunk: string): string; end(): string }
+  /** Labels of the registered secrets that stand in `text` in any form: for a check before something leaves. */
+  find(text: string): readonly string[]
 }
 
 /**
@@ -117,6 +125,70 @@ export interface Store {
   /** A copy made by SQLite's own backup. */
   backup(path: string): Promise<void>
   close(): void
+}
+
+/**
+ * A duplex of JSON frames, whatever carries them: `host.sock`, a WebSocket, Electron's IPC. What the frames mean is the
+ * bridge's. Each `on…` takes one listener but `onClose` and `onDrain`, which take many.
+ */
+export interface FrameConnection {
+  /** False: above the high-water mark; go on after `onDrain`. Sending on a closed connection does nothing and answers true. */
+  send(frame: unknown): boolean
+  /** Called once per frame, parsed from JSON, in wire order. */
+  onFrame(listener: (frame: unknown) => void): void
+  /** What came was no JSON (`frame_malformed`) or over the bound (`frame_too_large`). The connection stays. */
+  onBadFrame(listener: (error: AppError) => void): void
+  onClose(listener: () => void): void
+  /** Fires each time the buffer has emptied below the mark. Answers the function that forgets the listener. */
+  onDrain(listener: () => void): () => void
+  /** Bytes that were sent and not yet taken by the other side. */
+  bufferedBytes(): number
+  close(): void
+}
+
+/**
+ * A duplex of JSON frames over a socket, a pipe, a WebSocket or IPC. It knows no bridge: what a frame means is the reader's.
+ * Handlers run in the order of arrival; what arrives before there is a handler is kept, within the connection's bounds.
+ */
+export interface FrameConnection {
+  /**
+   * False: above the high-water mark (or closed): stop sending until `onDrain`. The frame is queued all the same.
+   * @throws AppError `frame_too_large`: nothing was sent.
+   */
+  send(frame: unknown): boolean
+  onFrame(fn: (frame: unknown) => void): Disposable
+  /** A message that was no frame: `frame_malformed` or `frame_too_large`. The connection stays open. */
+  onBadFrame(fn: (error: AppError) => void): Disposable
+  /** Once, whoever closed it; at once when it is closed already. */
+  onClose(fn: () => void): Disposable
+  /** Everything that was queued has been taken by the other side's transport. */
+  onDrain(fn: () => void): Disposable
+  /** Flushes what is queued as far as the other side takes it within a second, then closes. May be called again. */
+  close(): void
+  /** Bytes that wait for the other side. */
+  readonly bufferedBytes: number
+}
+
+export interface FrameLimits {
+  /** Longest frame taken from the other side, bytes of UTF-8. */
+  maxInBytes: number
+  maxOutBytes: number
+  /** Above so many waiting bytes `send` answers false. */
+  highWaterBytes: number
+}
+
+export type HostRole =
+  /** This process owns the data folder until `release` or its death. */
+  | { kind: 'host'; release(): Promise<void> }
+  /** Another one does. `connect` fails with `host_unreachable` when it does not answer. */
+  | { kind: 'running'; connect(signal?: AbortSignal): Promise<FrameConnection> }
+
+/** One host per data folder, held by a lock of the operating system that dies with its process. */
+export interface HostControl {
+  /** Makes the data folder when it is missing. @throws AppError `data_dir_unwritable`. */
+  acquire(dataDir: string): Promise<HostRole>
+  /** Takes connections at the control socket. For the one that is the host. @throws AppError `data_dir_unwritable`. */
+  listen(dataDir: string, accept: (connection: FrameConnection) => void): Promise<AsyncDisposable>
 }
 
 /** What a system gets from `host.ts`. */

@@ -1,0 +1,32 @@
+/** The bridge contract: every procedure and topic once, and the types that follow from them. */
+import type { z } from 'zod'
+import { providerProcedures, providerTopics } from './providers.ts'
+import { runProcedures, runTopics } from './runs.ts'
+import { sessionProcedures, sessionTopics } from './sessions.ts'
+import { systemProcedures, systemTopics } from './system.ts'
+
+export const procedures = {
+  ...systemProcedures,
+  ...sessionProcedures,
+  ...runProcedures,
+  ...providerProcedures,
+} as const
+export const topics = { ...systemTopics, ...sessionTopics, ...runTopics, ...providerTopics } as const
+
+export type ProcedureName = keyof typeof procedures
+/** What a caller hands in: defaults may be left out. */
+export type ProcedureInput<N extends ProcedureName> = z.input<(typeof procedures)[N]['input']>
+/** What a handler gets: parsed, defaults filled in. */
+export type ParsedInput<N extends ProcedureName> = z.output<(typeof procedures)[N]['input']>
+export type ProcedureOutput<N extends ProcedureName> = z.output<(typeof procedures)[N]['output']>
+
+export type TopicName = keyof typeof topics
+export type TopicFilter<N extends TopicName> = z.input<(typeof topics)[N]['filter']>
+export type TopicEvent<N extends TopicName> = z.output<(typeof topics)[N]['event']>
+
+export type { Procedure, ProcedureMap, Topic, TopicMap } from './define.ts'
+export * from './wire.ts'
+export { ConnectionView, CatalogView, ModelView, PresetId } from './providers.ts'
+export { DecisionOutcome, SubmitReceipt } from './runs.ts'
+export { ConfigView, DecisionView, Draft, RuntimeEffect, SessionState, SessionView, Snapshot } from './sessions.ts'
+export { AgentView, Check, Folder, Notice, WorkerView } from './system.ts'

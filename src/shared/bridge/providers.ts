@@ -1,0 +1,131 @@
+import { z } from 'zod'
+import { ClientId, Effort } from '../vocabulary.ts'
+import { mutation, query, topic } from './define.ts'
+import type { ProcedureMap, TopicMap } from './define.ts'
+
+export const PresetId = z.enum([
+  'rehearsal',
+  'openai',
+  'openrouter',
+  'anthropic',
+  'deepseek',
+  'ollama',
+  'lmstudio',
+  'custom',
+])
+export type PresetId = z.infer<typeof PresetId>
+
+export const ModelView = z.object({
+  id: z.string(),
+  displayName: z.string().optional(),
+  available: z.boolean(),
+  enabled: z.boolean(),
+  known: z.boolean(),
+  efforts: z.array(Effort).optional(),
+  source: z.enum(['bundled', 'discovered', 'lkg', 'manual', 'codex_cache']),
+})
+export type ModelView = z.infer<typeof ModelView>
+
+/** Never a key, a reference to one, a route or a preset's address: only what a person may read. */
+export const ConnectionView = z.object({
+  id: z.string(),
+  name: z.string(),
+  preset: PresetId,
+  client: ClientId,
+  /** The protocol it speaks; a built-in agent's connection may speak either. */
+  protocol: z.enum(['responses', 'anthropic_messages']),
+  baseUrl: z.string().optional(),
+  authMode: z.enum(['none', 'bearer', 'x_api_key']).optional(),
+  manualModelId: z.string().optional(),
+  smallModelId: z.string().optional(),
+  credentialEnv: z.string().optional(),
+  credentialReady: z.boolean(),
+  /** The last characters behind bullets. */
+  credentialHint: z.string().optional(),
+  warnings: z.array(z.string()),
+})
+export type ConnectionView = z.infer<typeof ConnectionView>
+
+export const CatalogView = z.object({
+  revision: z.int(),
+  connections: z.array(ConnectionView),
+  defaults: z.partialRecord(ClientId, z.object({ connectionId: z.string(), modelId: z.string() })),
+  presets: z.array(
+    z.object({
+      id: PresetId,
+      label: z.string(),
+      clients: z.array(ClientId),
+      needsKey: z.boolean(),
+      /** The form's fields that this preset leaves free. */
+      fields: z.array(z.enum(['baseUrl', 'authMode', 'manualModelId', 'smallModelId', 'credentialEnv', 'protocol'])),
+    }),
+  ),
+  models: z.record(z.string(), z.array(ModelView)),
+  credentialBackend: z.enum(['keychain', 'file', 'memory', 'unavailable']),
+})
+export type CatalogView = z.infer<typeof CatalogView>
+
+const connectionInput = z.strictObject({
+  id: z.uuid().optional(),
+  name: z.string().max(256),
+  client: ClientId,
+  preset: PresetId,
+  protocol: z.enum(['responses', 'anthropic_messages']).optional(),
+  baseUrl: z.string().max(2_048).optional(),
+  authMode: z.enum(['none', 'bearer', 'x_api_key']).optional(),
+  manualModelId: z.string().max(300).optional(),
+  smallModelId: z.string().max(300).optional(),
+  credentialEnv: z.string().max(128).optional(),
+})
+
+/** The one field of the bridge that carries a key: parsed to a `Secret` at the host's edge, printed nowhere. */
+const key = z.string().max(4_096).optional()
+
+const saved = z.object({ catalog: CatalogView, connectionId: z.string().nullable(), durable: z.boolean() })
+
+export const providerProcedures = {
+  'providers.list': query({ input: z.strictObject({}), output: CatalogView }),
+  'providers.upsert': mutation({
+    input: z.strictObject({ connection: connectionInput, key, expectedRevision: z.int() }),
+    output: saved,
+    secretInput: true,
+  }),
+  'providers.delete': mutation({ input: z.strictObject({ id: z.uuid(), expectedRevision: z.int() }), output: saved }),
+  'providers.setDefault': mutation({
+    input: z.strictObject({
+      client: ClientId,
+      connectionId: z.uuid().nullable(),
+      modelId: z.string().max(256).default(''),
+      expectedRevision: z.int(),
+    }),
+    output: saved,
+  }),
+  'providers.credential.clear': mutation({
+    input: z.strictObject({ id: z.uuid(), expectedRevision: z.int() }),
+    output: saved,
+  }),
+  /** Tests what a form holds, saved or not. Writes nothing. */
+  'providers.test': query({
+    input: z.strictObject({ connection: connectionInput, key }),
+    output: z.object({ modelCount: z.int(), latencyMs: z.number() }),
+    secretInput: true,
+  }),
+  'providers.testSaved': query({
+    input: z.strictObject({ id: z.uuid() }),
+    output: z.object({ modelCount: z.int(), latencyMs: z.number() }),
+  }),
+  'providers.discover': mutation({
+    input: z.strictObject({ id: z.uuid(), force: z.boolean().default(true) }),
+    output: z.object({ models: z.array(ModelView), stale: z.boolean() }),
+    deadlineMs: 60_000,
+  }),
+  'providers.setModelSupport': mutation({
+    input: z.strictObject({ id: z.uuid(), enabledIds: z.array(z.string()).max(5_000) }),
+    output: saved,
+  }),
+} satisfies ProcedureMap
+
+export const providerTopics = {
+  /** The whole catalog, at the start and after each change. */
+  providers: topic({ filter: z.strictObject({}), event: CatalogView }),
+} satisfies TopicMap

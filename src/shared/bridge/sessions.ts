@@ -1,0 +1,162 @@
+import { z } from 'zod'
+import { SessionEvent } from '../events.ts'
+import { DecisionItemSchema, RunViewSchema } from '../projection/index.ts'
+import { AgentId, Mode, RunState, RuntimeChoice } from '../vocabulary.ts'
+import { mutation, query, topic } from './define.ts'
+import type { ProcedureMap, TopicMap } from './define.ts'
+
+const sessionId = z.uuid()
+const folder = z.string().min(1).max(4_096)
+
+/** One dot in the list: held and recovering come from the supervisor and the recovery, the rest from the newest run. */
+export const SessionState = z.enum(['idle', 'starting', 'running', 'waiting', 'failed', 'held', 'recovering'])
+export type SessionState = z.infer<typeof SessionState>
+
+export const SessionView = z.object({
+  id: z.string(),
+  title: z.string(),
+  agentId: AgentId,
+  workDir: z.string(),
+  extraDirs: z.array(z.string()),
+  mode: Mode,
+  choice: RuntimeChoice,
+  /** For people: "Work · gpt-5.5", or the agent's own login. */
+  choiceLabel: z.string(),
+  /** The model is the rehearsal: said wherever the session is shown. */
+  rehearsal: z.boolean(),
+  configRev: z.int(),
+  state: SessionState,
+  activeRun: z
+    .object({ runId: z.string(), state: RunState, startedAt: z.number().nullable(), createdAt: z.number() })
+    .nullable(),
+  lastRun: z
+    .object({ runId: z.string(), state: RunState, finishedAt: z.number(), errorCode: z.string().nullable() })
+    .nullable(),
+  pendingDecisions: z.int(),
+  headSeq: z.int(),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+  archivedAt: z.number().nullable(),
+})
+export type SessionView = z.infer<typeof SessionView>
+
+/** One per session. Queued: submitted when the run that is under way completes. */
+export const Draft = z.object({
+  rev: z.int(),
+  text: z.string().max(262_144),
+  inputIds: z.array(z.string()),
+  queued: z.boolean(),
+})
+export type Draft = z.infer<typeof Draft>
+
+/** A pending decision with what a card needs to stand on its own. */
+export const DecisionView = DecisionItemSchema.extend({
+  sessionId: z.string(),
+  runId: z.string(),
+  sessionTitle: z.string(),
+  agentId: AgentId,
+  workDir: z.string(),
+  /** How a reason of the person's reaches this agent. */
+  refusalReason: z.enum(['in_answer', 'steer', 'next_prompt']),
+})
+export type DecisionView = z.infer<typeof DecisionView>
+
+export const Snapshot = z.object({
+  session: SessionView,
+  /** Oldest first. */
+  turns: z.array(RunViewSchema),
+  hasEarlier: z.boolean(),
+  headSeq: z.int(),
+  floorSeq: z.int(),
+  pending: z.array(DecisionView),
+  draft: Draft.nullable(),
+})
+export type Snapshot = z.infer<typeof Snapshot>
+
+export const ConfigView = z.object({
+  rev: z.int(),
+  mode: z.object({
+    value: Mode,
+    options: z.array(z.object({ value: Mode, available: z.boolean(), why: z.string().nullable() })),
+  }),
+  choice: RuntimeChoice,
+  choices: z.array(z.object({ choice: RuntimeChoice, label: z.string(), ready: z.boolean() })),
+  /** `agent`: the models came from the agent itself (its own login). */
+  source: z.enum(['catalog', 'agent']),
+})
+export type ConfigView = z.infer<typeof ConfigView>
+
+export const RuntimeEffect = z.union([
+  z.object({ kind: z.enum(['now', 'next_turn']), historyStripped: z.boolean() }),
+  z.object({ kind: z.literal('refused'), code: z.string() }),
+])
+
+export const sessionProcedures = {
+  'sessions.list': query({
+    input: z.strictObject({
+      archived: z.boolean().default(false),
+      limit: z.int().min(1).max(500).default(100),
+      offset: z.int().min(0).default(0),
+    }),
+    output: z.object({ sessions: z.array(SessionView), total: z.int() }),
+  }),
+  'sessions.get': query({ input: z.strictObject({ sessionId }), output: SessionView }),
+  'sessions.create': mutation({
+    input: z.strictObject({
+      agentId: AgentId,
+      workDir: folder,
+      title: z.string().max(200).optional(),
+      extraDirs: z.array(folder).max(16).default([]),
+      mode: Mode.optional(),
+      choice: RuntimeChoice.optional(),
+    }),
+    output: SessionView,
+  }),
+  'sessions.rename': mutation({
+    input: z.strictObject({ sessionId, title: z.string().trim().min(1).max(200) }),
+    output: SessionView,
+  }),
+  'sessions.archive': mutation({ input: z.strictObject({ sessionId, archived: z.boolean() }), output: SessionView }),
+  'sessions.delete': mutation({ input: z.strictObject({ sessionId }), output: z.object({ deleted: z.literal(true) }) }),
+  'sessions.setRoots': mutation({
+    input: z.strictObject({ sessionId, dirs: z.array(folder).max(16), expectedRev: z.int() }),
+    output: SessionView,
+  }),
+  'sessions.snapshot': query({
+    input: z.strictObject({ sessionId, beforeTurn: z.string().optional(), limit: z.int().min(1).max(50).default(20) }),
+    output: Snapshot,
+  }),
+  'sessions.config.get': query({ input: z.strictObject({ sessionId }), output: ConfigView }),
+  'sessions.config.set': mutation({
+    input: z.strictObject({
+      sessionId,
+      expectedRev: z.int(),
+      mode: Mode.optional(),
+      choice: RuntimeChoice.optional(),
+      allowHistoryStrip: z.boolean().default(false),
+    }),
+    output: z.object({ rev: z.int(), effect: RuntimeEffect }),
+  }),
+  'drafts.get': query({ input: z.strictObject({ sessionId }), output: z.object({ draft: Draft.nullable() }) }),
+  'drafts.set': mutation({
+    input: z.strictObject({
+      sessionId,
+      expectedRev: z.int(),
+      text: z.string().max(262_144),
+      queued: z.boolean().default(false),
+    }),
+    output: Draft,
+  }),
+} satisfies ProcedureMap
+
+export const sessionTopics = {
+  sessions: topic({
+    filter: z.strictObject({}),
+    event: z.union([
+      z.object({ kind: z.literal('snapshot'), sessions: z.array(SessionView) }),
+      z.object({ kind: z.literal('changed'), session: SessionView }),
+      z.object({ kind: z.literal('removed'), sessionId: z.string() }),
+    ]),
+  }),
+  'session.events': topic({ filter: z.strictObject({ sessionId }), event: SessionEvent, resumable: true }),
+} satisfies TopicMap
