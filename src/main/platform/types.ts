@@ -1,7 +1,6 @@
 /** What every system is given: time, ids, log, secrets, files and the database. Nothing here knows an agent. */
 import type { Database as Sqlite } from 'better-sqlite3'
 import type { AppError } from '../../shared/errors.ts'
-import type { AppError } from '../../shared/errors.ts'
 import type { PersistOutcome } from '../../shared/vocabulary.ts'
 
 export type { PersistOutcome } from '../../shared/vocabulary.ts'

@@ -1,0 +1,8 @@
+export { createSystemClock } from './clock.ts'
+export { withDeadline } from './deadline.ts'
+export { createIds } from './ids.ts'
+export { createSecret, isSecret, REDACTED } from './secret.ts'
+export { createSecretRegistry } from './secret-registry.ts'
+export { openStore, type StoreOptions } from './sqlite.ts'
+export { toStoreError } from './sqlite-errors.ts'
+export type * from './types.ts'
