@@ -7,6 +7,8 @@ export interface FakeClock extends Clock {
   jumpWall(ms: number): void
   /** Timers that still wait. */
   pending(): number
+  /** Timers that have run. */
+  fired(): number
 }
 
 interface Timer {
@@ -21,6 +23,7 @@ export function createFakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
   let wallMs = startMs
   let monotonicMs = 0
   let order = 0
+  let fired = 0
 
   function after(ms: number, fn: () => void): Disposable {
     const timer = { dueMs: monotonicMs + Math.max(0, ms), order: order++, fn }
@@ -62,6 +65,7 @@ export function createFakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
       for (let timer = nextDue(targetMs); timer !== undefined; timer = nextDue(targetMs)) {
         timers.delete(timer)
         moveTo(timer.dueMs)
+        fired++
         timer.fn()
         await settled()
       }
@@ -72,6 +76,7 @@ export function createFakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
       wallMs += ms
     },
     pending: () => timers.size,
+    fired: () => fired,
   }
 }
 

@@ -10,7 +10,7 @@ test('a secret prints as [secret] wherever it is printed, nested as well', () =>
   const copy = { ...secret }
   const printed = [
     String(secret),
-    `${secret.toString()}`,
+    `in a text: ${String(secret)}`,
     JSON.stringify(holder),
     JSON.stringify(copy),
     inspect(holder, { depth: null, showHidden: true }),
