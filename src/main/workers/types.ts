@@ -183,6 +183,8 @@ export interface AgentProfile {
   modes: Readonly<Record<PermissionMode, string | null>>
   /** Sent as `_meta` of `session/new`, `session/load` and `session/resume`. */
   sessionMeta: Readonly<Record<string, JsonValue>>
+  /** The variable that tells the agent the descriptor of a route's key (3); null: it takes no key that way. */
+  keyVariable: string | null
   /** Called after `initialize` when a route gives the login. */
   authMethod: string | null
   /** Name and version that `agentInfo` must equal. */
@@ -423,8 +425,8 @@ export type TermSignal = 'SIGTERM' | 'SIGKILL'
 /** The platform seam; the ONLY code that reads process tables or signals. */
 export interface ProcessTable {
   readonly supported: boolean
-  /** Null: no such process, or a zombie. */
-  lookup(pid: number): Promise<ProcessIdentity | null>
+  /** Null: no such process, or a zombie (which `zombies` lets pass: a child that died before it was looked at). */
+  lookup(pid: number, options?: { zombies: boolean }): Promise<ProcessIdentity | null>
   owns(process: ProcessIdentity): Promise<Ownership>
   /** Group and kernel session, no zombies; null: cannot say. */
   members(process: ProcessIdentity): Promise<readonly ProcessIdentity[] | null>
@@ -516,13 +518,13 @@ export interface Redaction {
 
 export interface Redactor {
   /** All rules of one text. */
-  sanitize(text: string): string
+  sanitize: (text: string) => string
   /** One line for an error: sanitized, no control characters or escapes, at most 120 characters. */
-  line(text: string): string
+  line: (text: string) => string
   /** The last 50 non-empty lines, each of at most 300 bytes. */
   lines(text: string): string[]
   /** Registered secrets alone: for content and for a permission's exact action. */
-  exact(text: string): string
+  exact: (text: string) => string
   /** The stream form of `exact`. */
   stream(): { push(chunk: string): string; end(): string }
   error(thrown: unknown): WorkerError

@@ -107,6 +107,8 @@ export interface Conversation {
   readonly closing: boolean
   /** Resolves with why it ended; `session_ended` for an ordinary close. Never rejects. */
   readonly ended: Promise<WorkerError>
+  /** Reads the worker's lines for as long as the conversation lasts, and judges how the stream and the process end. */
+  read(onLine: (utf8: Uint8Array) => void): void
   /** Content and facts, in wire order: to the sink (exact but for registered secrets) and, contentless, to `updates`. */
   content(body: ContentBody): void
   /** While replaying, content counts as turn 0 and nothing becomes an update, a permission or a refusal. */
@@ -139,8 +141,8 @@ export interface SessionParts {
   facts: SessionFacts
   refusalReason: Session['refusalReason']
   runtime: Session['runtime']
-  steer?: Session['steer']
-  setRuntime?: Session['setRuntime']
+  steer?: NonNullable<Session['steer']>
+  setRuntime?: NonNullable<Session['setRuntime']>
 }
 
 /** The agent's request id, echoed as it came: 0, negatives and strings are ids. */
@@ -193,6 +195,8 @@ export interface RpcHandlers {
 }
 
 export interface RpcPeer {
+  /** One line of the agent: the callback for `Conversation.read`. */
+  read(utf8: Uint8Array): void
   /** Resolves once the pipe took the line; `onReply` runs in the reader, synchronously with the line that carries it. */
   send(method: string, params: unknown, onReply: (reply: RpcReply) => void): Promise<void>
   /** @throws WorkerError `session_ended`, `aborted`. An error reply is a value. */

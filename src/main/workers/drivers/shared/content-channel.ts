@@ -1,0 +1,201 @@
+/**
+ * The one ordered channel of content. Everything goes to the owner's sink, exact but for registered secrets; what it
+ * amounts to, without a word of it, becomes an update.
+ */
+import { assertNever } from '../../../../shared/errors.ts'
+import type { ToolContent } from '../../../../shared/vocabulary.ts'
+import type { Limits } from '../../limits.ts'
+import type { ContentBody, ContentSink, Redactor } from '../../types.ts'
+import type { UpdateQueue } from './update-queue.ts'
+
+export interface ContentChannel {
+  /** `quiet`: replayed history, which becomes no update. */
+  write(turn: number, body: ContentBody, quiet: boolean): void
+  /** Lets go of text that was held back as a possible beginning of a secret. */
+  flush(): void
+  readonly gaps: number
+}
+
+type TextBody = Extract<ContentBody, { kind: 'text' }>
+type ToolBody = Extract<ContentBody, { kind: 'tool' }>
+
+const TRUSTED_NAME = /^[A-Za-z0-9_.-]{1,100}$/
+
+/** The agent's own name of a tool, or null: never repaired into one. */
+export function trustedName(name: string | null | undefined): string | null {
+  return typeof name === 'string' && TRUSTED_NAME.test(name) ? name : null
+}
+
+export function createContentChannel(
+  sink: ContentSink | undefined,
+  redactor: Redactor,
+  updates: UpdateQueue,
+  limits: Limits,
+): ContentChannel {
+  let text: { turn: number; role: TextBody['role']; messageId: string; stream: ReturnType<Redactor['stream']> } | null =
+    null
+  let gaps = 0
+
+  function deliver(turn: number, body: ContentBody): void {
+    try {
+      sink?.write({ turn, ...body })
+    } catch {
+      // A sink never throws; one that does must not stop the agent's reader.
+    }
+  }
+
+  function flush(): void {
+    if (text === null) return
+    const { turn, role, messageId, stream } = text
+    text = null
+    const rest = stream.end()
+    if (rest !== '') deliver(turn, { kind: 'text', role, messageId, text: rest })
+  }
+
+  function gap(turn: number, chars: number): void {
+    gaps += 1
+    deliver(turn, { kind: 'gap', bytes: chars })
+  }
+
+  function writeText(turn: number, body: TextBody): void {
+    const { role, messageId } = body
+    if (text?.turn !== turn || text.role !== role || text.messageId !== messageId) {
+      flush()
+      text = { turn, role, messageId, stream: redactor.stream() }
+    }
+    const kept = body.text.slice(0, limits.contentBytes)
+    const out = text.stream.push(kept)
+    if (out !== '') deliver(turn, { kind: 'text', role, messageId, text: out })
+    if (kept.length < body.text.length) gap(turn, body.text.length - kept.length)
+  }
+
+  function writeTool(turn: number, body: ToolBody): void {
+    let left: number = limits.contentBytes
+    const content: ToolContent[] = []
+    let skipped = 0
+    for (const part of body.content) {
+      const size = sizeOf(part)
+      if (size > left) skipped += size
+      else {
+        left -= size
+        content.push(exactPart(part, redactor))
+      }
+    }
+    deliver(turn, {
+      ...body,
+      name: trustedName(body.name),
+      title: redactor.exact(body.title),
+      paths: body.paths.map((path) => redactor.exact(path)),
+      content,
+    })
+    if (skipped > 0) gap(turn, skipped)
+  }
+
+  return {
+    write(turn, body, quiet) {
+      if (body.kind === 'text') writeText(turn, body)
+      else {
+        flush()
+        if (body.kind === 'tool') writeTool(turn, body)
+        else deliver(turn, exactBody(body, redactor))
+      }
+      if (!quiet) tell(updates, body, redactor, limits)
+    },
+    flush,
+    get gaps() {
+      return gaps
+    },
+  }
+}
+
+function sizeOf(part: ToolContent): number {
+  switch (part.type) {
+    case 'text':
+    case 'output':
+      return part.text.length
+    case 'diff':
+      return (part.oldText?.length ?? 0) + part.newText.length
+    case 'blob':
+      return 0
+    default:
+      return assertNever(part)
+  }
+}
+
+function exactPart(part: ToolContent, { exact }: Redactor): ToolContent {
+  switch (part.type) {
+    case 'text':
+    case 'output':
+      return { ...part, text: exact(part.text) }
+    case 'diff':
+      return {
+        ...part,
+        path: exact(part.path),
+        oldText: part.oldText === null ? null : exact(part.oldText),
+        newText: exact(part.newText),
+      }
+    case 'blob':
+      return part
+    default:
+      return assertNever(part)
+  }
+}
+
+function exactBody(body: Exclude<ContentBody, TextBody | ToolBody>, { exact }: Redactor): ContentBody {
+  switch (body.kind) {
+    case 'title':
+      return { ...body, title: exact(body.title) }
+    case 'plan':
+      return { ...body, entries: body.entries.map((entry) => ({ ...entry, content: exact(entry.content) })) }
+    case 'commands':
+      return {
+        ...body,
+        commands: body.commands.map(({ name, description }) => ({
+          name: exact(name),
+          description: exact(description),
+        })),
+      }
+    case 'usage':
+    case 'gap':
+    case 'retrying':
+      return body
+    default:
+      return assertNever(body)
+  }
+}
+
+/** Ids and names alone, sanitized and cut. */
+function tell(updates: UpdateQueue, body: ContentBody, redactor: Redactor, limits: Limits): void {
+  switch (body.kind) {
+    case 'text':
+      if (body.role === 'agent') updates.push({ kind: 'agent_message_chunk', chars: body.text.length })
+      return
+    case 'tool':
+      updates.push({
+        kind: body.phase === 'started' ? 'tool_call' : 'tool_call_update',
+        toolCallId: shownId(body.toolCallId, redactor, limits),
+        tool: redactor.sanitize(trustedName(body.name) ?? ''),
+        toolKind: body.tool,
+        status: body.status,
+      })
+      return
+    case 'plan':
+      updates.push({ kind: 'plan', entries: body.entries.length })
+      return
+    case 'usage':
+      updates.push({ kind: 'usage', usage: body.usage })
+      return
+    case 'retrying': {
+      const { attempt, maxAttempts, httpStatus, retryAfterMs } = body
+      updates.push({ kind: 'retrying', attempt, maxAttempts, httpStatus, retryAfterMs })
+      return
+    }
+    case 'title':
+    case 'commands':
+    case 'gap':
+  }
+}
+
+export function shownId(toolCallId: string, redactor: Redactor, limits: Limits): string {
+  return redactor.sanitize(toolCallId).slice(0, limits.toolCallIdBytes)
+}
