@@ -1,0 +1,43 @@
+/** Who may speak to the browser host: names and origins. A rebinding name, another page and another port get nothing. */
+
+const LOOPBACK = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::(\d{1,5}))?$/
+
+/**
+ * A loopback name with any port: behind an SSH tunnel the browser's port is not ours. Null for every other name, which is
+ * what a rebinding attack brings.
+ */
+export function loopbackHost(header: string | undefined): string | null {
+  if (header === undefined) return null
+  const host = header.toLowerCase()
+  const port = LOOPBACK.exec(host)
+  if (port === null) return null
+  return port[1] !== undefined && Number(port[1]) > 65_535 ? null : host
+}
+
+/** The page that calls must be the one this host served, under the very name and port it was asked by. */
+export function sameOrigin(origin: string | undefined, host: string): boolean {
+  return origin?.toLowerCase() === `http://${host}`
+}
+
+/** No script but our own files, nothing inline, nothing from elsewhere. */
+export const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy': CONTENT_SECURITY_POLICY,
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), microphone=(), geolocation=(), usb=(), serial=(), payment=()',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+}
