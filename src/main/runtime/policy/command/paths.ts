@@ -1,0 +1,95 @@
+/** The paths that a command text spells out. What a program computes cannot be seen here. */
+import { forEachChild, parse } from 'unbash'
+import type { SyntaxNode } from 'unbash'
+import type { PathBase } from '../paths.ts'
+import { resolvePath } from '../paths.ts'
+import { argumentArg, programName, wordArg } from './words.ts'
+
+export interface CommandPaths {
+  /** Every word that could be a path or hold one, against every folder that the command may stand in. Generous. */
+  candidates: readonly string[]
+  /** What is surely meant as a path: absolute, below home, or climbing out by `..`. Sparing. */
+  named: readonly string[]
+}
+
+const DEVICES = /^\/dev\/(?:null|zero|u?random|full|stdin|stdout|stderr|tty|fd(?:\/|$)|tcp\/|udp\/)/
+/** Their first word is a pattern or a program of their own, which may begin with a slash. */
+const PATTERN_FIRST = new Set([
+  'grep',
+  'egrep',
+  'fgrep',
+  'rg',
+  'sed',
+  'awk',
+  'gawk',
+  'mawk',
+  'nawk',
+  'jq',
+  'yq',
+  'perl',
+  'tr',
+])
+/** They print their words and open none of them. */
+const PRINTS = new Set(['echo', 'printf', 'test', '[', 'basename', 'dirname', 'export', 'set', 'expr'])
+
+/** @throws whatever the parser throws; the caller has classified the text before. */
+export function commandPaths(text: string, base: PathBase): CommandPaths {
+  const words = new Set<string>()
+  const named = new Set<string>()
+  const folders: string[] = []
+  collect(parse(text), { words, named, folders })
+  const bases = [base]
+  for (const folder of folders) {
+    // Each folder is entered from each one before it: the order in which the text runs is not known.
+    for (const known of bases.slice(0, MAX_FOLDERS)) bases.push({ ...base, cwd: resolvePath(folder, known) })
+    if (bases.length > MAX_FOLDERS) break
+  }
+  return {
+    candidates: [...words].flatMap((word) => bases.slice(0, MAX_FOLDERS).map((known) => resolvePath(word, known))),
+    named: [...named].map((word) => resolvePath(word, base)),
+  }
+}
+
+const MAX_FOLDERS = 16
+
+interface Found {
+  words: Set<string>
+  named: Set<string>
+  folders: string[]
+}
+
+function collect(node: SyntaxNode, found: Found): void {
+  if (node.type === 'Command') collectCommand(node, found)
+  else if (node.type === 'Word') for (const piece of pieces(node.value)) found.words.add(piece)
+  else if (node.type === 'Redirect' && node.target !== undefined) addNamed(wordArg(node.target).text, found.named)
+  forEachChild(node, (child) => collect(child, found))
+}
+
+function collectCommand(command: Extract<SyntaxNode, { type: 'Command' }>, found: Found): void {
+  if (command.name === undefined) return
+  const name = programName(wordArg(command.name).text)
+  const args = command.args.map((arg) => argumentArg(arg).text)
+  if (name === 'cd' || name === 'pushd') found.folders.push(args.find((arg) => !arg.startsWith('-')) ?? '~')
+  for (const [at, arg] of args.entries())
+    if (/^-C$|^--(?:chdir|directory|cwd|prefix)$/.test(arg)) found.folders.push(args[at + 1] ?? '.')
+  if (PRINTS.has(name)) return
+  const skipped = PATTERN_FIRST.has(name) ? args.findIndex((arg) => !arg.startsWith('-')) : -1
+  for (const [at, arg] of args.entries()) {
+    if (at === skipped) continue
+    addNamed(arg.startsWith('--') ? arg.slice(arg.indexOf('=') + 1) : arg, found.named)
+  }
+}
+
+function addNamed(text: string, named: Set<string>): void {
+  const climbs = text === '..' || text.startsWith('../') || text.includes('/../') || text.endsWith('/..')
+  if ((climbs || /^(?:\/|~(?:\/|$)|\$(?:HOME|\{HOME\})(?:\/|$))/.test(text)) && !DEVICES.test(text)) named.add(text)
+}
+
+/** A word, and what stands in it behind an option's letter, `=`, `:`, `,` or `@`. */
+function pieces(word: string): string[] {
+  const parts = word.split(/[=:,@]/)
+  const glued = /^-[A-Za-z](.+)$/.exec(word)?.[1]
+  return [word, ...(parts.length > 1 ? parts : []), ...(glued === undefined ? [] : [glued])].filter(
+    (piece) => piece !== '',
+  )
+}

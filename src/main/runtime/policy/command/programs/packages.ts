@@ -1,0 +1,142 @@
+/** Package managers, registries, build and test runners. */
+import type { Invocation, Judge, ProgramTable } from '../program.ts'
+import { high, low, medium, runsProject, worse } from '../verdict.ts'
+import type { Verdict } from '../verdict.ts'
+import { operandsOf, takesNextWord } from '../words.ts'
+import type { OptionSyntax } from '../words.ts'
+
+const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
+
+interface Manager {
+  project?: ReadonlySet<string>
+  lists?: ReadonlySet<string>
+  publishes?: ReadonlySet<string>
+  syntax?: OptionSyntax
+}
+
+const NODE_SYNTAX: OptionSyntax = {
+  short: 'CwF',
+  long: [
+    '--prefix',
+    '--workspace',
+    '--registry',
+    '--loglevel',
+    '--cwd',
+    '--filter',
+    '--userconfig',
+    '--cache',
+    '--dir',
+  ],
+}
+const NODE: Manager = {
+  project: words('test t tst run run-script start build lint'),
+  lists: words('ls list outdated view info why audit search show'),
+  publishes: words('publish'),
+  syntax: NODE_SYNTAX,
+}
+const PIP: Manager = {
+  lists: words('list show freeze check'),
+  publishes: words(''),
+  syntax: { long: ['--python', '--log', '--cache-dir'] },
+}
+
+const MANAGERS: Record<string, Manager> = {
+  npm: NODE,
+  pnpm: NODE,
+  yarn: NODE,
+  cargo: {
+    project: words('build b check c test t clippy fmt doc'),
+    lists: words('tree metadata search info'),
+    publishes: words('publish'),
+    syntax: { short: 'CZ', long: ['--color', '--manifest-path', '--config'] },
+  },
+  go: { project: words('build test vet fmt'), lists: words('list env version doc'), syntax: { short: 'C' } },
+  pip: PIP,
+  gem: { lists: words('list search info'), publishes: words('push') },
+  twine: { publishes: words('upload') },
+  poetry: { lists: words('show search'), publishes: words('publish') },
+  uv: { publishes: words('publish') },
+  bundle: { lists: words('list show info') },
+  composer: { lists: words('show search info') },
+  brew: { lists: words('list search info') },
+  apt: { lists: words('list search show') },
+  'apt-cache': { lists: words('search show') },
+  dnf: { lists: words('list search info') },
+  yum: { lists: words('list search info') },
+  port: { lists: words('list search info') },
+  winget: { lists: words('list search show') },
+  choco: { lists: words('list search info') },
+}
+
+/** Scripts whose name says that they change more than the project's build output. */
+const CHANGES = /^(?:install|uninstall|clean|distclean|deploy|publish|release)(?:[:.-]|$)/
+/** Options that name a program or a file of settings to be used instead. */
+const SWAPS = /^(?:--script-shell|--config|-exec|--exec|-toolexec|-vettool|-w$|-u$)(?:=|$)/
+
+const manager: Judge = (call) => {
+  const { name, args } = call
+  const known = MANAGERS[name]
+  if (known === undefined) return null
+  const [command, target] = operandsOf(args, known.syntax)
+  const before = command === undefined ? args : args.slice(0, args.indexOf(command))
+  if (command === undefined) return medium(`Runs ${name}.`)
+  const publishes = known.publishes?.has(command.text) === true
+  const unsure = before.some(
+    ({ text }) => text.startsWith('-') && !text.includes('=') && !takesNextWord(text, known.syntax ?? {}),
+  )
+  if (publishes || (unsure && args.some((arg) => known.publishes?.has(arg.text) === true))) {
+    return high(`Publishes a package (${name} ${command.text}).`)
+  }
+  const doing = `${name} ${command.text}`
+  if (command.text === 'audit' && target?.text === 'fix') return medium(`Changes installed packages (${doing} fix).`)
+  if (known.lists?.has(command.text) === true) {
+    const writes = name === 'go' && command.text === 'env' && args.some((arg) => /^-[wu]$/.test(arg.text))
+    return writes ? medium(`Changes settings (${doing}).`) : low(`Lists or shows packages (${doing}).`)
+  }
+  if (known.project?.has(command.text) !== true) return medium(`Changes packages or runs one (${doing}).`)
+  if (args.some((arg) => SWAPS.test(arg.text))) return medium(`Runs a program of its own choice (${doing}).`)
+  if (/^run/.test(command.text) && target !== undefined && CHANGES.test(target.text))
+    return medium(`Runs the script ${target.text} (${name}).`)
+  return runsProject(`Runs the project's own build or tests (${doing}).`)
+}
+
+/** `-f x`, `-C x`, `--eval` and `SHELL=` make it read other rules or run another shell. */
+const MAKE_ELSEWHERE = /^(?:-[a-zA-Z]*[fCEI]|--(?:f|mak|di|ev|inc)|SHELL=|MAKEFLAGS=)/
+
+const make: Judge = ({ name, args }) => {
+  const elsewhere = args.find((arg) => MAKE_ELSEWHERE.test(arg.text))
+  if (elsewhere !== undefined) return medium(`Runs ${name} on other rules (${elsewhere.text}).`)
+  const target = args.find((arg) => CHANGES.test(arg.text))
+  if (target !== undefined) return medium(`Runs ${name} ${target.text}.`)
+  return runsProject(`Runs the project's own build or tests (${name}).`)
+}
+
+/** Gradle and Maven write options with one dash, so only `-f` and `-C` by themselves count. */
+const jvm: Judge = (call: Invocation): Verdict => {
+  const { name, args } = call
+  const changed = args.find((arg) => CHANGES.test(arg.text) || /^(?:-f|-C|--file|--build-file|-b)$/.test(arg.text))
+  return changed === undefined
+    ? runsProject(`Runs the project's own build or tests (${name}).`)
+    : medium(`Runs ${name} ${changed.text}.`)
+}
+
+const tests: Judge = ({ name }) => runsProject(`Runs the project's own build or tests (${name}).`)
+
+const pip: Judge = (call) => manager({ ...call, name: 'pip' })
+
+/** `pacman -Q…` and `-S[si]…` list; everything else changes packages. */
+const pacman: Judge = ({ args }) => {
+  const lists =
+    args.length > 0 &&
+    args.filter((arg) => arg.text.startsWith('-')).every((arg) => /^-(?:Q[a-z]*|S[sig]+)$/.test(arg.text))
+  return lists ? low('Lists packages (pacman).') : worse(medium('Changes packages (pacman).'), medium(''))
+}
+
+export const PACKAGES: ProgramTable = [
+  [Object.keys(MANAGERS).join(' '), manager],
+  ['pip2 pip3 pipx', pip],
+  ['pacman', pacman],
+  ['make gmake ninja', make],
+  ['gradle gradlew mvn mvnw bazel', jvm],
+  ['ctest pytest jest vitest mocha tsc mypy', tests],
+]

@@ -1,0 +1,192 @@
+import { assertNever } from '../../../shared/errors.ts'
+import type { Mode } from '../../../shared/vocabulary.ts'
+import { classifyCommand } from './command/classify.ts'
+import { commandPaths } from './command/paths.ts'
+import type { CommandPaths } from './command/paths.ts'
+import { isInsideAny, mayBeInside, mentions, pathBase, resolvePath } from './paths.ts'
+import type { PathBase } from './paths.ts'
+import { matchingRule } from './rules.ts'
+import type { CommandRisk, PolicyCall, PolicyContext, PolicyInput, PolicyVerdict } from './types.ts'
+
+type Effect = PolicyVerdict['effect']
+type Column = 'read' | 'edit' | 'low' | 'runner' | 'medium' | 'high' | 'fetch' | 'unknown' | 'outside'
+
+/** What a mode does with each kind of call. */
+const TABLE: Record<Mode, Record<Column, Effect>> = {
+  plan: {
+    read: 'allow',
+    edit: 'block',
+    low: 'allow',
+    runner: 'ask',
+    medium: 'block',
+    high: 'block',
+    fetch: 'ask',
+    unknown: 'block',
+    outside: 'block',
+  },
+  agent: {
+    read: 'allow',
+    edit: 'ask',
+    low: 'allow',
+    runner: 'allow',
+    medium: 'ask',
+    high: 'ask',
+    fetch: 'ask',
+    unknown: 'ask',
+    outside: 'ask',
+  },
+  yolo: everything('allow'),
+  os: everything('allow'),
+}
+
+const STRICTNESS: Record<Effect, number> = { allow: 0, ask: 1, block: 2 }
+const CUT = 'The agent showed only a part of this, so nobody can judge all of it.'
+
+/**
+ * What happens to one call, in this order: the guards (unattended and high risk; Wheelhouse's own folder), the mode's
+ * block, a rule that rejects, a rule that allows, the mode's table. No mode, rule or setting lifts a guard. Pure.
+ */
+export function evaluate(policy: PolicyInput, call: PolicyCall, ctx: PolicyContext): PolicyVerdict {
+  const command = call.action?.kind === 'command' ? call.action.command : null
+  const cwd = call.action?.kind === 'command' && call.action.cwd !== '' ? call.action.cwd : policy.roots[0]
+  const base = pathBase(cwd, ctx.home)
+  const judgement = judge(call, command)
+  const risk = judgement?.risk ?? null
+  const spelled = pathsIn(command, base)
+  const paths = namedPaths(call, base)
+
+  if (policy.unattended && risk === 'high') {
+    const reason = `${judgement?.reason ?? CUT} Nobody is there to allow it.`
+    return { effect: 'block', reason, risk, code: 'policy_high_risk_blocked' }
+  }
+  if (touchesOwnFolder(call, command, [...paths, ...spelled.candidates], ctx.dataDir)) {
+    const reason = "Reaches into Wheelhouse's own folder, which no agent may read or change."
+    return { effect: 'block', reason, risk, code: 'policy_protected_path' }
+  }
+
+  const decided = fromTable(policy, call, judgement, [...paths, ...spelled.named])
+  if (decided.effect === 'block') return { ...decided, risk, code: 'policy_blocked' }
+
+  const rule = matchingRule(ctx.rules, {
+    call,
+    command,
+    highRisk: risk === 'high',
+    paths,
+    commandPaths: spelled.candidates,
+    base,
+  })
+  if (rule === null) return { ...decided, risk }
+  return rule.effect === 'reject'
+    ? { effect: 'block', reason: 'A rule of yours rejects it.', risk, code: 'policy_blocked', ruleId: rule.id }
+    : { effect: 'allow', reason: 'A rule of yours allows it.', risk, ruleId: rule.id }
+}
+
+/** The class of a command, or of what was cut; null for any other call. */
+function judge(call: PolicyCall, command: string | null): CommandRisk | null {
+  if (!call.complete) return { risk: 'high', reason: CUT, runsProject: false }
+  if (command !== null) return classifyCommand(command)
+  if (call.kind !== 'execute') return null
+  return { risk: 'high', reason: 'The agent does not say which command it runs.', runsProject: false }
+}
+
+function fromTable(
+  policy: PolicyInput,
+  call: PolicyCall,
+  judgement: CommandRisk | null,
+  paths: readonly string[],
+): { effect: Effect; reason: string } {
+  const table = TABLE[policy.mode]
+  const column = columnOf(call, judgement)
+  const effect = table[column]
+  const roots = policy.roots.map((root) => resolvePath(root, pathBase('/', undefined)))
+  const outside = paths.find((path) => !isInsideAny(roots, path))
+  if (outside !== undefined && STRICTNESS[table.outside] > STRICTNESS[effect]) {
+    return { effect: table.outside, reason: `Reaches outside the folders of this session (${outside}).` }
+  }
+  const reason = judgement?.reason ?? REASONS[column]
+  return { effect, reason: effect === 'block' ? `${reason} Mode ${policy.mode} does not allow it.` : reason }
+}
+
+const REASONS: Record<Column, string> = {
+  read: 'Only reads.',
+  edit: 'Changes files.',
+  low: 'Runs a command.',
+  runner: 'Runs a command.',
+  medium: 'Runs a command.',
+  high: 'Runs a command.',
+  fetch: 'Talks to the network.',
+  unknown: 'Uses a tool that Wheelhouse knows nothing about.',
+  outside: 'Reaches outside the folders of this session.',
+}
+
+function columnOf(call: PolicyCall, judgement: CommandRisk | null): Column {
+  if (judgement !== null) return judgement.runsProject && judgement.risk === 'low' ? 'runner' : judgement.risk
+  // What a foreign server's tool does is that server's own claim, whatever kind it names.
+  if (call.action?.kind === 'mcp') return 'unknown'
+  if (call.action?.kind === 'edit') return 'edit'
+  switch (call.kind) {
+    case 'read':
+    case 'search':
+    case 'think':
+      return 'read'
+    case 'edit':
+    case 'move':
+    case 'delete':
+      return 'edit'
+    case 'fetch':
+      return 'fetch'
+    case 'execute':
+      return 'high'
+    case 'switch_mode':
+    case 'other':
+      return 'unknown'
+    default:
+      return assertNever(call.kind)
+  }
+}
+
+/** What the call names as paths: its locations, the files of an edit, the folder of a command. */
+function namedPaths(call: PolicyCall, base: PathBase): string[] {
+  const { action } = call
+  const edits = action?.kind === 'edit' ? action.changes.map((change) => change.path) : []
+  const folder = action?.kind === 'command' && action.cwd !== '' ? [action.cwd] : []
+  return [...call.locations, ...edits, ...folder].map((path) => resolvePath(path, base))
+}
+
+function pathsIn(command: string | null, base: PathBase): CommandPaths {
+  if (command === null) return { candidates: [], named: [] }
+  try {
+    return commandPaths(command, base)
+  } catch {
+    // Unreadable text is high already; the guard still looks for the folder's name in it.
+    return { candidates: [], named: [] }
+  }
+}
+
+/** By a path, or by name in a text that some program will read. */
+function touchesOwnFolder(
+  call: PolicyCall,
+  command: string | null,
+  paths: readonly string[],
+  dataDir: string,
+): boolean {
+  if (paths.some((path) => mayBeInside(dataDir, path))) return true
+  const { action } = call
+  if (command !== null) return mentions(command, dataDir)
+  if (action?.kind === 'mcp') return mentions(action.input, dataDir)
+  return action?.kind === 'other' && mentions(action.text, dataDir)
+}
+
+function everything(effect: Effect): Record<Column, Effect> {
+  return {
+    read: effect,
+    edit: effect,
+    low: effect,
+    runner: effect,
+    medium: effect,
+    high: effect,
+    fetch: effect,
+    unknown: effect,
+    outside: effect,
+  }
+}
