@@ -4,9 +4,8 @@
  */
 import type { ErrorCode } from '../../../shared/errors.ts'
 import type { ClientId, Effort, PersistOutcome } from '../../../shared/vocabulary.ts'
-import type { Clock, Ids, Log, Secret } from '../../platform/types.ts'
-import type { AuthMode } from '../upstream/types.ts'
-import type { LookupAddress } from '../upstream/types.ts'
+import type { Clock, Log, Secret } from '../../platform/types.ts'
+import type { AuthMode, Upstream } from '../upstream/index.ts'
 
 /** Which API the agent speaks on this route. The Router never translates between the two. */
 export type RouteProtocol = 'responses' | 'anthropic_messages'
@@ -139,13 +138,12 @@ export interface TokenUsage {
 
 export interface RouterDeps {
   clock: Clock
-  ids: Ids
   log: Log
   port: RouterPort
-  /** The setting `routes.bodyCapBytes`: largest request body, on the wire and decoded. */
+  /** Shared with discovery and connection tests; closed by whoever made it, after `stop`. */
+  upstream: Upstream
+  /** The setting for the largest request body, on the wire and decoded. */
   bodyCapBytes(): number
-  /** Name resolution for the upstream connector; the system's own by default. */
-  resolve?: (hostname: string) => Promise<readonly LookupAddress[]>
   /** Whose connections are admitted on Linux; this process's own uid by default. */
   uid?: number
 }

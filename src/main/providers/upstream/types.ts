@@ -36,7 +36,8 @@ export interface UpstreamRequest {
   readonly method: 'GET' | 'POST'
   /** Lower-case names. What `auth` adds is not in here. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>
-  readonly body: Uint8Array | null
+  /** The body's bytes, in order; null: none. */
+  readonly body: readonly Uint8Array[] | null
   readonly auth: UpstreamAuth
 }
 

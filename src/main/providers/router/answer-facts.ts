@@ -1,0 +1,108 @@
+/** Reads the few facts of an answer that Wheelhouse keeps: how it ended, what it used, which model it names. */
+import { createPathVisitor } from './json-paths.ts'
+import { createJsonScanner } from './json-scanner.ts'
+import type { RouteProtocol, TokenUsage } from './types.ts'
+
+/** Values by path with `response.` or `message.` cut off: `id`, `usage.output_tokens`, `delta.stop_reason`. */
+export type FactMap = ReadonlyMap<string, string>
+
+const NAMES: ReadonlySet<string> = new Set([
+  'type',
+  'id',
+  'model',
+  'code',
+  'stop_reason',
+  'input_tokens',
+  'output_tokens',
+  'cached_tokens',
+  'reasoning_tokens',
+  'prompt_cache_hit_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+])
+const MAX_DEPTH = 4
+
+export interface FactReader {
+  /** What is no JSON ends the reading, never the stream. */
+  write(chunk: Uint8Array): void
+  facts(): FactMap
+}
+
+export function createFactReader(): FactReader {
+  const facts = new Map<string, string>()
+  let broken = false
+  const scanner = createJsonScanner(
+    createPathVisitor({
+      wantsKey: (path) => path.length < MAX_DEPTH && !path.includes(null),
+      wantsText: (path) => path.length <= MAX_DEPTH && NAMES.has(path.at(-1) ?? '') && !path.includes(null),
+      valueEnds(path, text) {
+        if (typeof text !== 'string' || text.length > 512) return
+        const inner = path[0] === 'response' || path[0] === 'message' ? path.slice(1) : path
+        // `message.type` is not the event's type.
+        if (inner !== path && inner[0] === 'type') return
+        facts.set(inner.join('.'), text)
+      },
+    }),
+  )
+  return {
+    write(chunk) {
+      if (broken) return
+      try {
+        scanner.write(chunk)
+      } catch {
+        broken = true
+      }
+    },
+    facts: () => facts,
+  }
+}
+
+export type Terminal = 'completed' | 'incomplete' | 'failed'
+
+/** How an event ends its stream; null: it does not. */
+export function terminalOf(protocol: RouteProtocol, type: string, facts: FactMap): Terminal | null {
+  if (type === 'error') return 'failed'
+  if (protocol === 'responses') return RESPONSES_TERMINAL[type] ?? null
+  if (type === 'message_stop') return 'completed'
+  // Some gateways leave out the stop.
+  return type === 'message_delta' && facts.has('delta.stop_reason') ? 'completed' : null
+}
+
+const RESPONSES_TERMINAL: Readonly<Record<string, Terminal>> = {
+  'response.completed': 'completed',
+  'response.incomplete': 'incomplete',
+  'response.failed': 'failed',
+}
+
+/** The upstream's own word for what failed inside a 2xx stream. */
+export function streamErrorOf(facts: FactMap): string {
+  return facts.get('error.code') ?? facts.get('error.type') ?? facts.get('code') ?? 'error'
+}
+
+/** OpenAI counts cached tokens among the input, Anthropic beside it; here `input` is always the uncached ones. */
+export function usageOf(protocol: RouteProtocol, facts: FactMap): TokenUsage | null {
+  const count = (name: string): number | null => {
+    const value = Number(facts.get(`usage.${name}`) ?? Number.NaN)
+    return Number.isFinite(value) ? value : null
+  }
+  const sent = count('input_tokens')
+  const output = count('output_tokens')
+  if (sent === null && output === null) return null
+  if (protocol === 'anthropic_messages') {
+    return {
+      input: sent,
+      cacheRead: count('cache_read_input_tokens'),
+      cacheWrite: count('cache_creation_input_tokens'),
+      output,
+      reasoning: null,
+    }
+  }
+  const cacheRead = count('input_tokens_details.cached_tokens') ?? count('prompt_cache_hit_tokens')
+  return {
+    input: sent === null ? null : Math.max(0, sent - (cacheRead ?? 0)),
+    cacheRead,
+    cacheWrite: null,
+    output,
+    reasoning: count('output_tokens_details.reasoning_tokens'),
+  }
+}

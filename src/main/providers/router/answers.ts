@@ -1,0 +1,102 @@
+/** How an upstream's answer leaves: streams as they come, errors with the key blanked. */
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { Secret } from '../../platform/types.ts'
+import type { UpstreamAnswer } from '../upstream/index.ts'
+import { watchEvents, watchJson } from './answer-watch.ts'
+import type { AnswerWatch } from './answer-watch.ts'
+import { holdErrorBody } from './error-body.ts'
+import type { ExchangeNotes } from './exchange-notes.ts'
+import { agentHeaders } from './headers.ts'
+import { disconnectEvent } from './refusals.ts'
+import { relay } from './relay.ts'
+import type { RouteProtocol } from './types.ts'
+
+interface Answering {
+  readonly answer: UpstreamAnswer
+  readonly response: ServerResponse
+  readonly protocol: RouteProtocol
+  readonly notes: ExchangeNotes
+}
+
+/** A 2xx answer. An end without its terminal event is made to look like what it is: a failure. */
+export async function answerStream({ answer, response, protocol, notes }: Answering): Promise<void> {
+  const headers = agentHeaders(answer.headers)
+  const readable = isIdentity(answer)
+  const isEvents = /^text\/event-stream\b/i.test(answer.headers['content-type'] ?? '')
+  // An event of ours may follow.
+  if (isEvents) delete headers['content-length']
+  const watch = !readable ? null : isEvents ? watchEvents(protocol) : watchJson(protocol)
+  response.writeHead(answer.status, headers)
+  response.flushHeaders()
+
+  const end = await relay(answer.body, response, (chunk) => {
+    notes.sent(chunk.length)
+    watch?.push(chunk)
+  })
+  notes.summary = watch?.summary() ?? null
+  const terminal = watch?.terminal() ?? null
+  if (end === 'agent_gone') {
+    notes.end = 'client_aborted'
+  } else if (isEvents && readable && terminal === null) {
+    endCutStream(response, watch, protocol, notes)
+  } else if (end === 'ended' || terminal !== null) {
+    notes.end = terminal ?? (isEvents ? 'unknown' : 'completed')
+    if (end === 'ended') response.end()
+    else response.destroy()
+  } else {
+    notes.end = 'upstream_disconnected'
+    notes.code = 'upstream_disconnected'
+    response.destroy()
+  }
+}
+
+function endCutStream(
+  response: ServerResponse,
+  watch: AnswerWatch | null,
+  protocol: RouteProtocol,
+  notes: ExchangeNotes,
+): void {
+  notes.end = 'upstream_disconnected'
+  notes.code = 'upstream_disconnected'
+  if (watch?.atBoundary() === true) response.end(disconnectEvent(protocol))
+  else response.destroy()
+}
+
+/** A status of 400 or more. */
+export async function answerError(answering: Answering & { readonly key: Secret | null }): Promise<void> {
+  const { answer, response, protocol, notes, key } = answering
+  const held = await holdErrorBody(answer.body, key)
+  const { status, headers } = mapUnauthorized(answer.status, agentHeaders(answer.headers), protocol)
+  delete headers['content-length']
+  if (held.rest === null && !held.cut) headers['content-length'] = held.head.length
+  response.writeHead(status, headers)
+  if (held.head.length > 0) {
+    response.write(held.head)
+    notes.sent(held.head.length)
+  }
+  if (held.rest === null) {
+    if (held.cut) response.destroy()
+    else response.end()
+    return
+  }
+  const end = await relay(held.rest, response, (chunk) => notes.sent(chunk.length))
+  if (end === 'ended') response.end()
+  else if (end === 'upstream_gone') response.destroy()
+  else notes.end = 'client_aborted'
+}
+
+/** A dead key: Codex would ask six times and refresh the user's login, Claude Code goes on unless it is told not to. */
+function mapUnauthorized(
+  status: number,
+  headers: OutgoingHttpHeaders,
+  protocol: RouteProtocol,
+): { status: number; headers: OutgoingHttpHeaders } {
+  if (status !== 401) return { status, headers }
+  if (protocol === 'anthropic_messages') return { status, headers: { ...headers, 'x-should-retry': 'false' } }
+  return { status: 400, headers: { ...headers, 'x-wheelhouse-upstream-status': '401' } }
+}
+
+function isIdentity({ headers }: UpstreamAnswer): boolean {
+  const encoding = headers['content-encoding']
+  return encoding === undefined || encoding === '' || encoding === 'identity'
+}

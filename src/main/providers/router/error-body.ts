@@ -1,0 +1,65 @@
+/** An upstream's error answer: some Providers echo the key in it, so its bytes are blanked before they leave. */
+import { Transform } from 'node:stream'
+import type { Readable } from 'node:stream'
+import type { Secret } from '../../platform/types.ts'
+
+const HELD_BYTES = 65_536
+const BLANK = Buffer.from('[secret]')
+
+export interface HeldBody {
+  readonly head: Buffer
+  /** What follows; null: `head` is the whole body. */
+  readonly rest: Readable | null
+  /** The upstream went away inside it. */
+  readonly cut: boolean
+}
+
+/** Waits for the body's end or its first 64 KiB, whichever comes first. The key appears in neither part. */
+export async function holdErrorBody(body: Readable, key: Secret | null): Promise<HeldBody> {
+  const blanked = key === null ? body : pipeThrough(body, createBlanker(Buffer.from(key.reveal('redactor'))))
+  const held: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of blanked.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      held.push(chunk)
+      bytes += chunk.length
+      if (bytes >= HELD_BYTES) return { head: Buffer.concat(held), rest: blanked, cut: false }
+    }
+    return { head: Buffer.concat(held), rest: null, cut: false }
+  } catch {
+    return { head: Buffer.concat(held), rest: null, cut: true }
+  }
+}
+
+function pipeThrough(source: Readable, through: Transform): Transform {
+  source.once('error', (error) => through.destroy(error))
+  through.once('close', () => source.destroy())
+  return source.pipe(through)
+}
+
+/** Holds back as many bytes as a key's beginning may take. */
+function createBlanker(key: Buffer): Transform {
+  let carry: Buffer = Buffer.alloc(0)
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const [clean, rest] = blank(Buffer.concat([carry, chunk]), key)
+      const keep = Math.min(key.length - 1, rest.length)
+      carry = rest.subarray(rest.length - keep)
+      done(null, Buffer.concat([clean, rest.subarray(0, rest.length - keep)]))
+    },
+    flush(done) {
+      done(null, carry)
+    },
+  })
+}
+
+/** The text up to and with the last key, blanked, and what follows it. */
+function blank(text: Buffer, key: Buffer): [clean: Buffer, rest: Buffer] {
+  const parts: Buffer[] = []
+  let from = 0
+  for (let at = text.indexOf(key); at !== -1; at = text.indexOf(key, from)) {
+    parts.push(text.subarray(from, at), BLANK)
+    from = at + key.length
+  }
+  return [Buffer.concat(parts), text.subarray(from)]
+}

@@ -1,0 +1,99 @@
+/** What is learnt of one exchange while it runs, and the record made of it at its end. */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { ErrorCode } from '../../../shared/errors.ts'
+import type { Clock } from '../../platform/types.ts'
+import type { AnswerSummary } from './answer-watch.ts'
+import type { Endpoint, Exchange, ExchangeEnd, ExchangeFlag, RouteBinding } from './types.ts'
+
+export interface ExchangeNotes {
+  modelAsked: string | null
+  modelSent: string
+  flags: readonly ExchangeFlag[]
+  bytesIn: number
+  bytesOut: number
+  origin: Exchange['origin']
+  status: number | null
+  code: ErrorCode | null
+  retryAfterMs: number | null
+  requestId: string | null
+  end: ExchangeEnd
+  summary: AnswerSummary | null
+  /** Called with each chunk of the answer's body. */
+  sent(bytes: number): void
+  answered(status: number, headers: IncomingHttpHeaders): void
+  record(n: number): Exchange
+}
+
+export function createExchangeNotes(clock: Clock, binding: RouteBinding, endpoint: Endpoint): ExchangeNotes {
+  const startedAtMs = clock.nowMs()
+  const began = clock.monotonicMs()
+  let firstByteMs: number | null = null
+  const notes: ExchangeNotes = {
+    modelAsked: null,
+    modelSent: binding.upstreamModel,
+    flags: [],
+    bytesIn: 0,
+    bytesOut: 0,
+    origin: 'router',
+    status: null,
+    code: null,
+    retryAfterMs: null,
+    requestId: null,
+    end: 'unknown',
+    summary: null,
+    sent(bytes) {
+      firstByteMs ??= clock.monotonicMs() - began
+      notes.bytesOut += bytes
+    },
+    answered(status, headers) {
+      notes.origin = 'upstream'
+      notes.status = status
+      notes.retryAfterMs = retryAfterMs(headers, clock.nowMs())
+      notes.requestId = single(headers['x-request-id']) ?? single(headers['request-id'])
+    },
+    record: (n) => ({
+      n,
+      sessionId: binding.sessionId,
+      connectionId: binding.connectionId,
+      client: binding.client,
+      endpoint,
+      modelAsked: notes.modelAsked,
+      modelSent: notes.modelSent,
+      origin: notes.origin,
+      status: notes.status,
+      code: notes.code,
+      streamError: notes.summary?.streamError ?? null,
+      retryAfterMs: notes.retryAfterMs,
+      requestId: notes.requestId,
+      failover: false,
+      flags: notes.flags,
+      bytesIn: notes.bytesIn,
+      bytesOut: notes.bytesOut,
+      startedAtMs,
+      firstByteMs,
+      totalMs: clock.monotonicMs() - began,
+      end: notes.end,
+      usage: notes.summary?.usage ?? null,
+      modelReported: notes.summary?.modelReported ?? null,
+      responseId: notes.summary?.responseId ?? null,
+    }),
+  }
+  return notes
+}
+
+/** `retry-after-ms`, else `retry-after` in seconds or as a date. */
+export function retryAfterMs(headers: IncomingHttpHeaders, nowMs: number): number | null {
+  const exact = Number(single(headers['retry-after-ms']) ?? Number.NaN)
+  if (Number.isFinite(exact) && exact >= 0) return exact
+  const text = headers['retry-after']
+  if (text === undefined || text === '') return null
+  const seconds = Number(text)
+  if (Number.isFinite(seconds)) return seconds >= 0 ? seconds * 1_000 : null
+  const atMs = Date.parse(text)
+  return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs)
+}
+
+function single(value: string | string[] | undefined): string | null {
+  const first = Array.isArray(value) ? value[0] : value
+  return first === undefined ? null : first.slice(0, 256)
+}

@@ -1,0 +1,65 @@
+/** Tells a listener where in a JSON document each value stands. */
+import type { JsonContainer, JsonVisitor } from './json-scanner.ts'
+
+/** The keys of the objects around a value, outermost first; null inside an array. */
+export type JsonPath = readonly (string | null)[]
+
+export const CONTAINER = Symbol('an object or array')
+
+/** Each `path` is one live array: read it at once, never keep it. Keys that were not wanted stand as empty strings. */
+export interface PathListener {
+  /** `path`: of the object whose key comes. */
+  wantsKey(path: JsonPath): boolean
+  wantsText(path: JsonPath): boolean
+  memberNamed?(path: JsonPath): void
+  /** `memberStart`: where its key begins, or the value itself inside an array. */
+  valueStarts?(path: JsonPath, kind: JsonContainer | 'scalar', start: number, memberStart: number): void
+  /** `text`: of a wanted string or number, null for other scalars. */
+  valueEnds(path: JsonPath, text: string | null | typeof CONTAINER, start: number, end: number): void
+}
+
+export function createPathVisitor(listener: PathListener): JsonVisitor {
+  const path: (string | null)[] = []
+  const opened: { isArray: boolean; start: number }[] = []
+  let memberStart = 0
+
+  function enterValue(depth: number): boolean {
+    const inArray = opened[depth - 1]?.isArray === true
+    if (inArray) {
+      path.length = depth - 1
+      path.push(null)
+    }
+    return inArray
+  }
+
+  return {
+    wantsText(role, depth) {
+      if (role === 'key') {
+        path.length = depth - 1
+        return listener.wantsKey(path)
+      }
+      enterValue(depth)
+      return listener.wantsText(path)
+    },
+    key(text, depth, start) {
+      path.length = depth - 1
+      path.push(text ?? '')
+      memberStart = start
+      listener.memberNamed?.(path)
+    },
+    open(kind, depth, start) {
+      const inArray = enterValue(depth)
+      listener.valueStarts?.(path, kind, start, inArray ? start : memberStart)
+      opened.push({ isArray: kind === 'array', start })
+    },
+    close(_kind, depth, end) {
+      path.length = depth
+      listener.valueEnds(path, CONTAINER, opened.pop()?.start ?? 0, end)
+    },
+    scalar(_kind, text, depth, start, end) {
+      const inArray = enterValue(depth)
+      listener.valueStarts?.(path, 'scalar', start, inArray ? start : memberStart)
+      listener.valueEnds(path, text, start, end)
+    },
+  }
+}

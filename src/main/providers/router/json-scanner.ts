@@ -1,0 +1,310 @@
+/**
+ * An incremental JSON scanner: bytes go in as they arrive, tokens with absolute byte offsets come out. It checks the whole
+ * grammar and UTF-8 but builds no values, so that a body is edited by splicing spans and every other byte survives.
+ */
+import { AppError } from '../../../shared/errors.ts'
+
+export type JsonContainer = 'object' | 'array'
+export type JsonScalar = 'string' | 'number' | 'literal'
+
+/** `depth` counts the containers around a token: members of the top-level object have depth 1. Offsets are `[start, end)`. */
+export interface JsonVisitor {
+  /** Asked at each string and number: is its text wanted? Others are passed over without a copy. */
+  wantsText(role: 'key' | 'value', depth: number): boolean
+  key(text: string | null, depth: number, start: number): void
+  open(kind: JsonContainer, depth: number, start: number): void
+  close(kind: JsonContainer, depth: number, end: number): void
+  scalar(kind: JsonScalar, text: string | null, depth: number, start: number, end: number): void
+}
+
+export interface JsonScanner {
+  /** @throws AppError `request_body_malformed`: no JSON, no UTF-8, or nested too deep. */
+  write(chunk: Uint8Array): void
+  /** @throws AppError `request_body_malformed`: the text stops before its value does. */
+  end(): void
+}
+
+export const MAX_JSON_DEPTH = 128
+
+const State = {
+  value: 0,
+  valueOrEnd: 1,
+  keyOrEnd: 2,
+  key: 3,
+  colon: 4,
+  after: 5,
+  string: 6,
+  escape: 7,
+  hex: 8,
+  utf8: 9,
+  number: 10,
+  literal: 11,
+} as const
+
+/** Where a number stands; `complete` ones may end. */
+const Digits = { minus: 0, zero: 1, int: 2, dot: 3, fraction: 4, e: 5, sign: 6, exponent: 7 } as const
+const COMPLETE: ReadonlySet<number> = new Set([Digits.zero, Digits.int, Digits.fraction, Digits.exponent])
+
+const LITERALS: ReadonlyMap<number, string> = new Map([
+  [0x74, 'true'],
+  [0x66, 'false'],
+  [0x6e, 'null'],
+])
+const ESCAPES = new Set('"\\/bfnrt'.split('').map((c) => c.charCodeAt(0)))
+
+export function createJsonScanner(visitor: JsonVisitor): JsonScanner {
+  let offset = 0
+  let state: number = State.value
+  /** Innermost last; true is an object. */
+  const stack: boolean[] = []
+  let tokenStart = 0
+  let stringIsKey = false
+  let capturing = false
+  let captured: Uint8Array[] = []
+  let hexLeft = 0
+  let utf8Left = 0
+  let utf8Low = 0x80
+  let utf8High = 0xbf
+  let digits: number = Digits.minus
+  let numberText = ''
+  let literal = ''
+  let literalAt = 0
+
+  function malformed(what: string, at: number): AppError {
+    return new AppError('request_body_malformed', `The request body is no valid JSON: ${what}.`, {
+      detail: `byte ${at}`,
+    })
+  }
+
+  function finishValue(): void {
+    state = State.after
+  }
+
+  function openContainer(isObject: boolean, at: number): void {
+    if (stack.length >= MAX_JSON_DEPTH) throw malformed(`nested deeper than ${MAX_JSON_DEPTH}`, at)
+    visitor.open(isObject ? 'object' : 'array', stack.length, at)
+    stack.push(isObject)
+    state = isObject ? State.keyOrEnd : State.valueOrEnd
+  }
+
+  function closeContainer(isObject: boolean, at: number): void {
+    if (stack.pop() !== isObject) throw malformed('a bracket closes nothing', at)
+    finishValue()
+    visitor.close(isObject ? 'object' : 'array', stack.length, at + 1)
+  }
+
+  function openString(isKey: boolean, at: number): void {
+    state = State.string
+    tokenStart = at
+    stringIsKey = isKey
+    capturing = visitor.wantsText(isKey ? 'key' : 'value', stack.length)
+    captured = []
+  }
+
+  function closeString(end: number): void {
+    const text = capturing ? String(JSON.parse(Buffer.concat(captured).toString('utf8'))) : null
+    captured = []
+    capturing = false
+    if (stringIsKey) {
+      state = State.colon
+      visitor.key(text, stack.length, tokenStart)
+    } else {
+      finishValue()
+      visitor.scalar('string', text, stack.length, tokenStart, end)
+    }
+  }
+
+  function startValue(byte: number, at: number): void {
+    const word = LITERALS.get(byte)
+    if (byte === 0x22) openString(false, at)
+    else if (byte === 0x7b) openContainer(true, at)
+    else if (byte === 0x5b) openContainer(false, at)
+    else if (byte === 0x2d || isDigit(byte)) {
+      state = State.number
+      tokenStart = at
+      digits = byte === 0x2d ? Digits.minus : byte === 0x30 ? Digits.zero : Digits.int
+      capturing = visitor.wantsText('value', stack.length)
+      numberText = String.fromCharCode(byte)
+    } else if (word !== undefined) {
+      state = State.literal
+      tokenStart = at
+      literal = word
+      literalAt = 1
+    } else throw malformed('a value is missing', at)
+  }
+
+  function structural(byte: number, at: number): void {
+    switch (state) {
+      case State.valueOrEnd:
+        if (byte === 0x5d) return closeContainer(false, at)
+        return startValue(byte, at)
+      case State.value:
+        return startValue(byte, at)
+      case State.keyOrEnd:
+        if (byte === 0x7d) return closeContainer(true, at)
+        if (byte === 0x22) return openString(true, at)
+        throw malformed('a key is missing', at)
+      case State.key:
+        if (byte === 0x22) return openString(true, at)
+        throw malformed('a key is missing', at)
+      case State.colon:
+        if (byte !== 0x3a) throw malformed('a colon is missing', at)
+        state = State.value
+        return undefined
+      default:
+        if (byte === 0x2c && stack.length > 0) {
+          state = stack.at(-1) === true ? State.key : State.value
+          return undefined
+        }
+        if (byte === 0x7d) return closeContainer(true, at)
+        if (byte === 0x5d) return closeContainer(false, at)
+        throw malformed('something follows a value', at)
+    }
+  }
+
+  /** A lead byte sets how many continuation bytes follow and what the first may be (no overlong form, no surrogate). */
+  function startUtf8(byte: number, at: number): void {
+    utf8Low = byte === 0xe0 ? 0xa0 : byte === 0xf0 ? 0x90 : 0x80
+    utf8High = byte === 0xed ? 0x9f : byte === 0xf4 ? 0x8f : 0xbf
+    if (byte >= 0xc2 && byte <= 0xdf) utf8Left = 1
+    else if (byte >= 0xe0 && byte <= 0xef) utf8Left = 2
+    else if (byte >= 0xf0 && byte <= 0xf4) utf8Left = 3
+    else throw malformed('a string is not UTF-8', at)
+    state = State.utf8
+  }
+
+  /** Answers the index behind the string's part of this chunk. */
+  function scanString(chunk: Uint8Array, from: number): number {
+    let i = from
+    while (i < chunk.length) {
+      const byte = chunk[i] as number
+      if (byte === 0x22) break
+      if (byte === 0x5c || byte < 0x20 || byte >= 0x80) {
+        if (byte < 0x20) throw malformed('a control character in a string', offset + i)
+        if (byte === 0x5c) state = State.escape
+        else startUtf8(byte, offset + i)
+        i = scanSpecial(chunk, i + 1)
+        if (state !== State.string) return i
+        continue
+      }
+      i++
+    }
+    return i
+  }
+
+  /** Inside a string: an escape or a multi-byte character, as far as this chunk has it. */
+  function scanSpecial(chunk: Uint8Array, from: number): number {
+    let i = from
+    while (i < chunk.length && state !== State.string) {
+      const byte = chunk[i] as number
+      if (state === State.escape) {
+        if (byte === 0x75) {
+          state = State.hex
+          hexLeft = 4
+        } else if (ESCAPES.has(byte)) state = State.string
+        else throw malformed('an unknown escape', offset + i)
+      } else if (state === State.hex) {
+        if (!isHex(byte)) throw malformed('an unknown escape', offset + i)
+        if (--hexLeft === 0) state = State.string
+      } else {
+        if (byte < utf8Low || byte > utf8High) throw malformed('a string is not UTF-8', offset + i)
+        utf8Low = 0x80
+        utf8High = 0xbf
+        if (--utf8Left === 0) state = State.string
+      }
+      i++
+    }
+    return i
+  }
+
+  /** Answers false when the number ended before this byte. */
+  function stepNumber(byte: number, at: number): boolean {
+    const next = nextDigits(digits, byte)
+    if (next !== null) {
+      digits = next
+      if (capturing) numberText += String.fromCharCode(byte)
+      return true
+    }
+    if (!COMPLETE.has(digits)) throw malformed('a number is cut', at)
+    finishValue()
+    visitor.scalar('number', capturing ? numberText : null, stack.length, tokenStart, at)
+    capturing = false
+    return false
+  }
+
+  function stepLiteral(byte: number, at: number): void {
+    if (byte !== literal.charCodeAt(literalAt)) throw malformed('an unknown word', at)
+    if (++literalAt < literal.length) return
+    finishValue()
+    visitor.scalar('literal', null, stack.length, tokenStart, at + 1)
+  }
+
+  function write(chunk: Uint8Array): void {
+    let i = 0
+    while (i < chunk.length) {
+      if (state >= State.string && state <= State.utf8) {
+        const from = i
+        if (state !== State.string) i = scanSpecial(chunk, i)
+        if (state === State.string) i = scanString(chunk, i)
+        const ended = state === State.string && i < chunk.length
+        if (ended) i++
+        if (capturing) captured.push(chunk.slice(from, i))
+        if (ended) closeString(offset + i)
+        continue
+      }
+      const byte = chunk[i] as number
+      if (state === State.number) {
+        if (!stepNumber(byte, offset + i)) continue
+      } else if (state === State.literal) stepLiteral(byte, offset + i)
+      else if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) {
+        structural(byte, offset + i)
+        // The opening quote belongs to the captured text.
+        if (state === State.string && capturing) captured.push(chunk.slice(i, i + 1))
+      }
+      i++
+    }
+    offset += chunk.length
+  }
+
+  function end(): void {
+    if (state === State.number && stack.length === 0) stepNumber(0x20, offset)
+    if (state !== State.after || stack.length > 0) throw malformed('it ends too early', offset)
+  }
+
+  return { write, end }
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= 0x30 && byte <= 0x39
+}
+
+function isHex(byte: number): boolean {
+  return isDigit(byte) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66)
+}
+
+/** The number grammar: null when this byte does not continue the number. */
+function nextDigits(digits: number, byte: number): number | null {
+  const digit = isDigit(byte)
+  switch (digits) {
+    case Digits.minus:
+      return digit ? (byte === 0x30 ? Digits.zero : Digits.int) : null
+    case Digits.dot:
+    case Digits.fraction:
+      if (digit) return Digits.fraction
+      return digits === Digits.fraction && isE(byte) ? Digits.e : null
+    case Digits.e:
+      if (byte === 0x2b || byte === 0x2d) return Digits.sign
+      return digit ? Digits.exponent : null
+    case Digits.sign:
+    case Digits.exponent:
+      return digit ? Digits.exponent : null
+    default:
+      if (digit && digits === Digits.int) return Digits.int
+      if (byte === 0x2e) return Digits.dot
+      return isE(byte) ? Digits.e : null
+  }
+}
+
+function isE(byte: number): boolean {
+  return byte === 0x65 || byte === 0x45
+}

@@ -1,0 +1,100 @@
+/** Server-sent events, framed byte by byte beside the stream: it finds where an event ends and never holds one back. */
+
+export interface SseListener {
+  /** Bytes of the event's data lines, in order. `name`: its `event:` line, if that came first. */
+  data(piece: Uint8Array, name: string | null): void
+  /** A blank line ended the event. */
+  dispatched(name: string | null): void
+}
+
+export interface SseFraming {
+  push(chunk: Uint8Array): void
+  /** Nothing of a next event has been sent: one of ours may follow. */
+  atBoundary(): boolean
+}
+
+const LF = 0x0a
+const CR = 0x0d
+const COLON = 0x3a
+const SPACE = 0x20
+/** Longer than any field name or event name that matters. */
+const MAX_KEPT = 128
+const NEWLINE = new Uint8Array([LF])
+
+export function createSseFraming(listener: SseListener): SseFraming {
+  let field: 'unknown' | 'event' | 'data' | 'comment' | 'other' = 'unknown'
+  let head = ''
+  let value = ''
+  let valueBegun = false
+  let lineBytes = 0
+  let skipLf = false
+  let name: string | null = null
+  let dataLines = 0
+  let hasField = false
+
+  function valuePiece(piece: Uint8Array): void {
+    let rest = piece
+    if (!valueBegun && rest.length > 0) {
+      valueBegun = true
+      if (rest[0] === SPACE) rest = rest.subarray(1)
+    }
+    if (rest.length === 0) return
+    if (field === 'data') listener.data(rest, name)
+    else if (field === 'event' && value.length < MAX_KEPT) value += Buffer.from(rest).toString('latin1')
+  }
+
+  function linePiece(piece: Uint8Array): void {
+    if (piece.length === 0) return
+    lineBytes += piece.length
+    if (field !== 'unknown') return valuePiece(piece)
+    const colon = piece.indexOf(COLON)
+    const named = colon === -1 ? piece : piece.subarray(0, colon)
+    if (head.length < MAX_KEPT) head += Buffer.from(named.subarray(0, MAX_KEPT)).toString('latin1')
+    if (colon === -1) return undefined
+    field = head === '' ? 'comment' : head === 'event' || head === 'data' ? head : 'other'
+    if (field === 'data' && dataLines++ > 0) listener.data(NEWLINE, name)
+    return valuePiece(piece.subarray(colon + 1))
+  }
+
+  function lineEnds(): void {
+    if (lineBytes === 0) {
+      if (hasField) listener.dispatched(name)
+      name = null
+      dataLines = 0
+      hasField = false
+    } else if (field !== 'comment') hasField = true
+    if (field === 'event') name = value
+    field = 'unknown'
+    head = ''
+    value = ''
+    valueBegun = false
+    lineBytes = 0
+  }
+
+  return {
+    push(chunk) {
+      let at = 0
+      let lf = chunk.indexOf(LF)
+      let cr = chunk.indexOf(CR)
+      while (at < chunk.length) {
+        if (skipLf) {
+          skipLf = false
+          if (chunk[at] === LF) {
+            at++
+            continue
+          }
+        }
+        if (lf !== -1 && lf < at) lf = chunk.indexOf(LF, at)
+        if (cr !== -1 && cr < at) cr = chunk.indexOf(CR, at)
+        const end = lf === -1 ? cr : cr === -1 ? lf : Math.min(lf, cr)
+        if (end === -1) return linePiece(chunk.subarray(at))
+        linePiece(chunk.subarray(at, end))
+        lineEnds()
+        skipLf = chunk[end] === CR
+        at = end + 1
+      }
+      return undefined
+    },
+    atBoundary: () => lineBytes === 0 && !hasField,
+  }
+}

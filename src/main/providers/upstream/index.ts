@@ -1,0 +1,16 @@
+export { checkBaseUrl, judgeAddress, judgeHost, judgeResolved } from './addresses.ts'
+export { createUpstream, discard } from './upstream.ts'
+export type { UpstreamDeps } from './upstream.ts'
+export { upstreamUrl } from './url.ts'
+export type {
+  AddressVerdict,
+  AuthMode,
+  BlockedReason,
+  JsonAnswer,
+  JsonRequest,
+  LookupAddress,
+  Upstream,
+  UpstreamAnswer,
+  UpstreamAuth,
+  UpstreamRequest,
+} from './types.ts'

@@ -1,0 +1,126 @@
+/** The pool that carries requests to Providers. */
+import { Agent } from 'undici'
+import { Readable } from 'node:stream'
+import { AppError } from '../../../shared/errors.ts'
+import { blockedError, judgeHost } from './addresses.ts'
+import { authHeaders } from './auth.ts'
+import { createConnector, systemResolve } from './connector.ts'
+import type { Resolve } from './connector.ts'
+import { readJson } from './json.ts'
+import type { Upstream, UpstreamAnswer, UpstreamRequest } from './types.ts'
+
+const SOCKETS_PER_ORIGIN = 512
+const IDLE_KEEP_ALIVE_MS = 4_000
+/** Above Codex's own 300 s, so that the client is the one to give up first. */
+const SILENCE_MS = 330_000
+const HEAD_MS = 600_000
+const CONNECT_MS = 10_000
+/** Several chunks up to this size go out as one write. */
+const JOIN_BYTES = 1_048_576
+
+export interface UpstreamDeps {
+  /** Name resolution; the system's by default. */
+  resolve?: Resolve
+  /** Bounds in ms: DNS + connect + TLS, the answer's head, silence between two chunks. */
+  connectMs?: number
+  headMs?: number
+  silenceMs?: number
+}
+
+export function createUpstream(deps: UpstreamDeps = {}): Upstream {
+  const agent = new Agent({
+    connections: SOCKETS_PER_ORIGIN,
+    pipelining: 1,
+    allowH2: false,
+    keepAliveTimeout: IDLE_KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: IDLE_KEEP_ALIVE_MS,
+    headersTimeout: deps.headMs ?? HEAD_MS,
+    bodyTimeout: deps.silenceMs ?? SILENCE_MS,
+    connect: createConnector({ resolve: deps.resolve ?? systemResolve, timeoutMs: deps.connectMs ?? CONNECT_MS }),
+  })
+
+  async function send(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer> {
+    signal.throwIfAborted()
+    const { url } = request
+    const verdict = judgeHost(url.hostname)
+    if (verdict.kind === 'blocked') throw blockedError(url.hostname, verdict.reason)
+    const headers: Record<string, string | string[]> = {}
+    for (const [name, value] of Object.entries(request.headers)) {
+      headers[name] = typeof value === 'string' ? value : [...value]
+    }
+    Object.assign(headers, authHeaders(request.auth))
+    // Tells a request of ours from others where it could come back to us.
+    if (verdict.loopback) headers['x-wheelhouse-hop'] = '1'
+    if (request.body !== null) headers['content-length'] = String(byteLength(request.body))
+
+    const answer = await agent
+      .request({
+        origin: url.origin,
+        path: url.pathname + url.search,
+        method: request.method,
+        headers,
+        body: request.body === null ? null : toBody(request.body),
+        signal,
+      })
+      .catch((error: unknown) => {
+        throw transportError(error, signal)
+      })
+    const { statusCode } = answer
+    if (statusCode >= 300 && statusCode < 400) {
+      discard(answer.body)
+      throw new AppError(
+        'upstream_redirect_rejected',
+        'The Provider answered with a redirect, which Wheelhouse does not follow. Check its address.',
+        { detail: `status ${statusCode}` },
+      )
+    }
+    return { status: statusCode, headers: answer.headers, body: answer.body }
+  }
+
+  return {
+    send,
+    getJson: (request, signal) => readJson(send, request, signal),
+    close: () => agent.destroy(),
+  }
+}
+
+function byteLength(chunks: readonly Uint8Array[]): number {
+  return chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+}
+
+function toBody(chunks: readonly Uint8Array[]): Buffer | Readable {
+  const [only] = chunks
+  if (chunks.length === 1 && only !== undefined) return Buffer.from(only.buffer, only.byteOffset, only.length)
+  return byteLength(chunks) <= JOIN_BYTES ? Buffer.concat(chunks) : Readable.from(chunks, { objectMode: false })
+}
+
+/** Closes the connection; whatever the stream still says is of no interest. */
+export function discard(body: Readable): void {
+  body.on('error', () => undefined)
+  body.destroy()
+}
+
+function transportError(error: unknown, signal: AbortSignal): unknown {
+  if (signal.aborted) return signal.reason
+  const known = findAppError(error)
+  if (known !== null) return known
+  const code = errorCode(error)
+  if (code === 'UND_ERR_HEADERS_TIMEOUT') {
+    return new AppError('upstream_timeout', 'The Provider did not answer in time.', { cause: error })
+  }
+  return new AppError('upstream_unreachable', 'The Provider cannot be reached. Check its address and the network.', {
+    detail: code,
+    cause: error,
+  })
+}
+
+/** Our own lookup's refusal, which the socket hands on as it is or inside an aggregate. */
+function findAppError(error: unknown): AppError | null {
+  if (error instanceof AppError) return error
+  if (error instanceof AggregateError) return error.errors.map(findAppError).find((inner) => inner !== null) ?? null
+  return error instanceof Error && error.cause !== undefined ? findAppError(error.cause) : null
+}
+
+function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown'
+}
