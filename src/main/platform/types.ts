@@ -1,6 +1,7 @@
 /** What every system is given: time, ids, log, secrets, files and the database. Nothing here knows an agent. */
 import type { Database as Sqlite } from 'better-sqlite3'
 import type { AppError } from '../../shared/errors.ts'
+import type { SettingKey, SettingValues } from '../../shared/settings.ts'
 import type { PersistOutcome } from '../../shared/vocabulary.ts'
 
 export type { PersistOutcome } from '../../shared/vocabulary.ts'
@@ -89,8 +90,11 @@ export interface Failpoints {
 export interface DurableFile {
   /** Null: there is no such file. @throws AppError `file_unsafe` (link, foreign owner, over `maxBytes`), `file_failed`. */
   read(path: string, limits: { maxBytes: number }): Promise<Uint8Array | null>
-  /** Temp file in the same folder, 0600, fsync, rename, fsync of the folder. @throws AppError `file_failed`. */
-  write(path: string, content: string | Uint8Array): Promise<PersistOutcome>
+  /**
+   * Temp file in the same folder, 0600 unless `mode` says otherwise, fsync, rename, fsync of the folder, which is made
+   * (0700) when it is missing. @throws AppError `storage_full`, `file_failed`: the file is as it was before.
+   */
+  write(path: string, content: string | Uint8Array, options?: { mode?: number }): Promise<PersistOutcome>
   /** A file that is not there is `{ applied: true, durable: true }`. */
   remove(path: string): Promise<PersistOutcome>
 }
@@ -145,29 +149,6 @@ export interface FrameConnection {
   close(): void
 }
 
-/**
- * A duplex of JSON frames over a socket, a pipe, a WebSocket or IPC. It knows no bridge: what a frame means is the reader's.
- * Handlers run in the order of arrival; what arrives before there is a handler is kept, within the connection's bounds.
- */
-export interface FrameConnection {
-  /**
-   * False: above the high-water mark (or closed): stop sending until `onDrain`. The frame is queued all the same.
-   * @throws AppError `frame_too_large`: nothing was sent.
-   */
-  send(frame: unknown): boolean
-  onFrame(fn: (frame: unknown) => void): Disposable
-  /** A message that was no frame: `frame_malformed` or `frame_too_large`. The connection stays open. */
-  onBadFrame(fn: (error: AppError) => void): Disposable
-  /** Once, whoever closed it; at once when it is closed already. */
-  onClose(fn: () => void): Disposable
-  /** Everything that was queued has been taken by the other side's transport. */
-  onDrain(fn: () => void): Disposable
-  /** Flushes what is queued as far as the other side takes it within a second, then closes. May be called again. */
-  close(): void
-  /** Bytes that wait for the other side. */
-  readonly bufferedBytes: number
-}
-
 export interface FrameLimits {
   /** Longest frame taken from the other side, bytes of UTF-8. */
   maxInBytes: number
@@ -188,6 +169,15 @@ export interface HostControl {
   acquire(dataDir: string): Promise<HostRole>
   /** Takes connections at the control socket. For the one that is the host. @throws AppError `data_dir_unwritable`. */
   listen(dataDir: string, accept: (connection: FrameConnection) => void): Promise<AsyncDisposable>
+}
+
+export interface Settings {
+  /** All of them, a default where nothing was chosen. A new object after each change. */
+  values(): SettingValues
+  get<Key extends SettingKey>(key: Key): SettingValues[Key]
+  /** Checks, saves, then tells the subscribers. @throws AppError `input_invalid`, `settings_invalid`, `storage_full`, `file_failed`. */
+  set(key: string, value: unknown): Promise<{ values: SettingValues; durable: boolean }>
+  subscribe(fn: (values: SettingValues) => void): Disposable
 }
 
 /** What a system gets from `host.ts`. */

@@ -1,0 +1,119 @@
+import { constants } from 'node:fs'
+import { mkdir, open, readdir, rename, rm, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { AppError } from '../../shared/errors.ts'
+import { readBounded } from './file-read.ts'
+import { systemCode } from './system-errors.ts'
+import type { DurableFile, Failpoints, Ids, PersistOutcome } from './types.ts'
+
+const TEMP_NAME = /^\.wheelhouse-[0-9a-f]{16}\.tmp$/
+
+/**
+ * Files that survive a power failure whole: the old content or the new, never a mixture. Two writes of one path are kept
+ * in the order in which they were asked for.
+ */
+export function createDurableFile({ ids, failpoints }: { ids: Ids; failpoints: Failpoints }): DurableFile {
+  const lastByPath = new Map<string, Promise<unknown>>()
+
+  function inTurn<T>(path: string, work: () => Promise<T>): Promise<T> {
+    const before = lastByPath.get(path) ?? Promise.resolve()
+    const mine = before.then(work, work)
+    lastByPath.set(path, mine)
+    const forget = (): void => {
+      if (lastByPath.get(path) === mine) lastByPath.delete(path)
+    }
+    mine.then(forget, forget)
+    return mine
+  }
+
+  async function write(path: string, content: string | Uint8Array, mode: number): Promise<PersistOutcome> {
+    const folder = dirname(path)
+    const temp = join(folder, `.wheelhouse-${Buffer.from(ids.bytes(8)).toString('hex')}.tmp`)
+    try {
+      await makeFolder(folder)
+      failpoints.hit('before_write')
+      await writeAndSync(temp, content, mode)
+      failpoints.hit('after_write')
+      failpoints.hit('before_rename')
+      await rename(temp, path)
+    } catch (error) {
+      await rm(temp, { force: true }).catch(() => undefined)
+      throw writeFailed(path, error)
+    }
+    return { applied: true, durable: await syncFolder(folder, ['after_rename', 'before_dirsync']) }
+  }
+
+  /** False: what was renamed or removed may come back after a power failure. */
+  async function syncFolder(folder: string, passing: readonly string[]): Promise<boolean> {
+    try {
+      for (const name of passing) failpoints.hit(name)
+      await fsyncFolder(folder)
+    } catch {
+      return false
+    }
+    failpoints.hit('after_dirsync')
+    return true
+  }
+
+  return {
+    read: (path, { maxBytes }) => readBounded(path, maxBytes),
+    write: (path, content, { mode = 0o600 } = {}) => inTurn(path, () => write(path, content, mode)),
+    remove: (path) =>
+      inTurn(path, async () => {
+        try {
+          await unlink(path)
+        } catch (error) {
+          if (systemCode(error) === 'ENOENT') return { applied: true, durable: true }
+          throw writeFailed(path, error)
+        }
+        return { applied: true, durable: await syncFolder(dirname(path), ['before_dirsync']) }
+      }),
+  }
+}
+
+/** Removes what a killed process left behind in `folder`. Only while no other process writes there. */
+export async function sweepTempFiles(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => [])
+  for (const name of names.filter((each) => TEMP_NAME.test(each))) await rm(join(folder, name), { force: true })
+}
+
+/** A folder made here is private, and its own entry is made durable too. */
+async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 })
+  if (first === undefined) return
+  const above = dirname(first)
+  for (let at = dirname(folder); at.length >= above.length; at = dirname(at)) {
+    await fsyncFolder(at)
+    if (at === dirname(at)) return
+  }
+}
+
+async function writeAndSync(path: string, content: string | Uint8Array, mode: number): Promise<void> {
+  const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600)
+  try {
+    await file.writeFile(content)
+    if (mode !== 0o600) await file.chmod(mode)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+async function fsyncFolder(folder: string): Promise<void> {
+  // Windows opens no folder, and its file system keeps the rename in its own journal.
+  if (process.platform === 'win32') return
+  const handle = await open(folder, constants.O_RDONLY)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+function writeFailed(path: string, error: unknown): AppError {
+  const options = { detail: path, cause: error }
+  if (['ENOSPC', 'EDQUOT'].includes(systemCode(error))) {
+    return new AppError('storage_full', 'The disk is full: nothing was saved. Free some space and try again.', options)
+  }
+  return new AppError('file_failed', 'A file could not be written: it is as it was before.', options)
+}

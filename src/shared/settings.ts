@@ -1,0 +1,92 @@
+/** Every setting of the product: what it may be, what it is at first, and what it is for. */
+import { z } from 'zod'
+
+interface Setting<Schema extends z.ZodType> {
+  readonly schema: Schema
+  readonly default: z.output<Schema>
+  /** One line for people. */
+  readonly about: string
+}
+
+function setting<Schema extends z.ZodType>(of: Setting<Schema>): Setting<Schema> {
+  return of
+}
+
+const TimeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/)
+
+/** A login in the address would stand in the settings file in plain text. */
+const ProxyUrl = z
+  .url({ protocol: /^https?$/, hostname: z.regexes.hostname })
+  .max(2_048)
+  .regex(/^[^@]*$/)
+
+export const SETTINGS = {
+  theme: setting({ schema: z.enum(['system', 'light', 'dark']), default: 'system', about: 'Light or dark.' }),
+  keepInTray: setting({
+    schema: z.boolean(),
+    default: true,
+    about: 'Keep working in the tray when the last window closes.',
+  }),
+  notifications: setting({
+    schema: z.boolean(),
+    default: true,
+    about: 'Tell you outside of the window when an agent asks, finishes or fails.',
+  }),
+  doNotDisturb: setting({
+    schema: z.strictObject({ from: TimeOfDay, to: TimeOfDay }).nullable(),
+    default: null,
+    about: "Hours without notifications, by this machine's clock.",
+  }),
+  defaultMode: setting({
+    schema: z.enum(['plan', 'agent', 'yolo']),
+    default: 'agent',
+    about: 'The mode in which a new session starts.',
+  }),
+  osModeEnabled: setting({
+    schema: z.boolean(),
+    default: false,
+    about: 'Offer the mode in which an agent asks for nothing and may do anything you may.',
+  }),
+  launchTimeoutS: setting({
+    schema: z.int().min(5).max(600),
+    default: 120,
+    about: 'Seconds until an agent that does not start is given up.',
+  }),
+  requestBodyCapMiB: setting({
+    schema: z.int().min(1).max(128),
+    default: 32,
+    about: 'The largest request of an agent to a model, in MiB.',
+  }),
+  upstreamProxy: setting({
+    schema: z.union([z.enum(['none', 'system']), ProxyUrl]),
+    default: 'none',
+    about: "How requests leave this machine: directly, by the system's proxy, or by the one at an address.",
+  }),
+  webPort: setting({
+    schema: z.int().min(1_024).max(65_535).nullable(),
+    default: null,
+    about: 'The port of the browser host; the first one that was free is kept.',
+  }),
+}
+
+export type SettingKey = keyof typeof SETTINGS
+export type SettingValues = { readonly [Key in SettingKey]: z.output<(typeof SETTINGS)[Key]['schema']> }
+
+export function isSettingKey(key: string): key is SettingKey {
+  return Object.hasOwn(SETTINGS, key)
+}
+
+export function defaultSettings(): SettingValues {
+  return withDefaults({})
+}
+
+/** What was chosen, and the default of everything else. */
+export function withDefaults(chosen: Partial<SettingValues>): SettingValues {
+  const defaults = Object.entries(SETTINGS).map(([key, { default: value }]) => [key, value])
+  return { ...(Object.fromEntries(defaults) as SettingValues), ...chosen }
+}
+
+/** A settings file: known keys must hold what they may, unknown ones are another version's and stay. */
+export const SettingsFile = z.looseObject(
+  Object.fromEntries(Object.entries(SETTINGS).map(([key, { schema }]) => [key, z.optional(schema)])),
+)
