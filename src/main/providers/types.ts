@@ -2,13 +2,15 @@
  * The door of Providers and its vocabulary. A key exists in two places only: the credential store, and the header of a
  * request on its way upstream. Every other record here holds an opaque reference at most.
  */
-import type { AppError } from '../../shared/errors.ts'
-import type { Effort, JsonValue, PersistOutcome, RuntimeChoice } from '../../shared/vocabulary.ts'
-import type { ErrorCode } from '../../shared/errors.ts'
-import type { ClientId } from '../../shared/vocabulary.ts'
+import type { AppError, ErrorCode } from '../../shared/errors.ts'
+import type { ClientId, Effort, JsonValue, PersistOutcome, RuntimeChoice } from '../../shared/vocabulary.ts'
 import type { Secret, Tx } from '../platform/types.ts'
+import type { ExchangeRecord, RouteProtocol } from './router/types.ts'
+import type { AuthMode } from './upstream/types.ts'
 
 export type { ClientId, Effort, PersistOutcome, RuntimeChoice } from '../../shared/vocabulary.ts'
+export type { Exchange, ExchangeRecord, RouteProtocol } from './router/types.ts'
+export type { AuthMode } from './upstream/types.ts'
 
 export type PresetId =
   | 'openai'
@@ -19,10 +21,6 @@ export type PresetId =
   | 'lmstudio'
   | 'rehearsal'
   | 'custom'
-
-/** What a route speaks. The Router never translates one into the other. */
-export type RouteProtocol = 'responses' | 'messages'
-export type AuthMode = 'none' | 'bearer' | 'x_api_key'
 
 /** `provider:<connectionId>:<22 base64url characters>`: names a slot of the credential store, and is no secret. */
 export type CredentialRef = `provider:${string}:${string}`
@@ -88,41 +86,6 @@ export interface CapabilityEnvelope {
 
 /** Where the knowledge about a model comes from; `opaque_passthrough`: nowhere, and nothing is claimed. */
 export type Provenance = 'codex_catalog' | 'builtin_catalog' | 'configured_compatibility' | 'opaque_passthrough'
-
-/** What a route points at now. Internal: its `toJSON` throws `internal_not_wire`; the codec names each field it writes. */
-export interface RouteBinding {
-  readonly workerId: string
-  readonly sessionId: string
-  /** SHA-256 of the route id, base64url. The id itself is nowhere kept. */
-  readonly routeDigest: string
-  readonly client: ClientId
-  readonly connectionId: string
-  readonly preset: PresetId
-  readonly routeProtocol: RouteProtocol
-  readonly provenance: Provenance
-  readonly clientModel: string
-  readonly upstreamModel: string
-  readonly smallModel: string | null
-  /** Null: no override, the client's own word stays. */
-  readonly effort: Effort | null
-  /** Efforts the model's contract lists; null: unknown, the client's word stays. */
-  readonly efforts: readonly Effort[] | null
-  readonly effortDefault: Effort | null
-  /** Null: preset `rehearsal`, resolved at request time. */
-  readonly upstreamBaseUrl: string | null
-  readonly authMode: AuthMode
-  readonly credentialRef: CredentialRef | null
-  readonly credentialEnv: string | null
-  readonly tunnelWebSocket: boolean
-  readonly historyDomain: string
-  /** `strip`: opaque items of another domain are cut from every request; once set it stays for the session's life. */
-  readonly historyPortability: 'keep' | 'strip'
-  /** What `<model_switch>` fragments and the like are counted against; adds 1 with each change of where it points. */
-  readonly generation: number
-  readonly catalogRevision: number
-  /** The Router's port when it was bound; a route that outlives a restart needs the same one. */
-  readonly port: number
-}
 
 /** A durable change and the view of it, built inside the same critical section. */
 export interface Applied<T> {
@@ -253,27 +216,12 @@ export interface RuntimeChange {
   allowHistoryStrip: boolean
 }
 
-/** How a routed request ended. `failover`: reserved, always false. */
-export interface ExchangeRecord {
-  /** Counts up within the session, from 1. */
-  n: number
-  sessionId: string
-  connectionId: string
-  modelSent: string
-  origin: 'upstream' | 'router'
-  status: number | null
-  code: ErrorCode | null
-  streamError: string | null
-  retryAfterMs: number | null
-  requestId: string | null
-  failover: boolean
-}
-
 /** A route that could not be read, or no longer says what the catalog says: advice, nothing was changed. */
 export interface RouteNotice {
-  sessionId: string | null
-  workerId: string
-  reason: 'malformed' | 'connection_gone' | 'connection_changed'
+  sessionId: string
+  /** Null: the session's own row, not a worker's. */
+  workerId: string | null
+  reason: 'malformed' | 'connection_gone'
 }
 
 export interface Providers {

@@ -1,0 +1,140 @@
+/** Which models each connection has. What was last known to be there outlives a Provider that does not answer. */
+import { AppError } from '../../../shared/errors.ts'
+import type { PersistOutcome } from '../../../shared/vocabulary.ts'
+import type { Clock, Log } from '../../platform/types.ts'
+import { createMutex } from '../mutex.ts'
+import type { ModelEntry } from '../types.ts'
+import type { DiscoveryFile, Seen } from './discovery-file.ts'
+import type { ModelList } from './model-list.ts'
+
+const FRESH_MS = 5 * 60_000
+const DONE: PersistOutcome = { applied: true, durable: true }
+const NOTHING_SEEN: Seen = { ids: [], disabledIds: [], seenAtMs: null }
+
+export interface DiscoveryOf {
+  id: string
+  /** Changes with address and key: another one is not fresh. */
+  fingerprint: string
+  fetch(signal: AbortSignal): Promise<ModelList>
+}
+
+export interface DiscoveryResult {
+  outcome: PersistOutcome
+  stale: boolean
+}
+
+export interface DiscoveryCache {
+  /** A file that cannot be read disables discovery alone. */
+  load(): Promise<void>
+  seen(id: string): Seen
+  /** Where the ids of a connection come from. */
+  source(id: string): ModelEntry['source']
+  isEnabled(id: string, modelId: string): boolean
+  discover(of: DiscoveryOf, options: { force: boolean }, signal: AbortSignal): Promise<DiscoveryResult>
+  /** Stores the complement, so that a model that appears later starts switched on. */
+  setEnabled(id: string, known: readonly string[], enabledIds: readonly string[]): Promise<PersistOutcome>
+  forget(id: string): Promise<void>
+}
+
+export function createDiscoveryCache(deps: { file: DiscoveryFile; clock: Clock; log: Log }): DiscoveryCache {
+  const { file, clock, log } = deps
+  const lock = createMutex()
+  const running = new Map<string, Promise<DiscoveryResult>>()
+  const fresh = new Map<string, { fingerprint: string; atMs: number }>()
+  const live = new Set<string>()
+  let seen = new Map<string, Seen>()
+  let broken: AppError | null = null
+
+  const seenOf = (id: string): Seen => seen.get(id) ?? NOTHING_SEEN
+
+  /** Memory takes the list even where the write fails: it is what the Provider just said. */
+  async function put(id: string, next: Seen): Promise<PersistOutcome> {
+    seen = new Map(seen).set(id, next)
+    return await write(seen)
+  }
+
+  async function write(next: ReadonlyMap<string, Seen>): Promise<PersistOutcome> {
+    try {
+      return await file.save(next)
+    } catch (error) {
+      log.warn('the list of models could not be saved', { error })
+      return { applied: false, durable: false }
+    }
+  }
+
+  async function ask(of: DiscoveryOf, signal: AbortSignal): Promise<DiscoveryResult> {
+    let list: ModelList
+    try {
+      list = await of.fetch(signal)
+    } catch (error) {
+      if (!(error instanceof AppError) || signal.aborted || seenOf(of.id).seenAtMs === null) throw error
+      log.info('a Provider did not answer; its models are the ones last seen', { code: error.code })
+      live.delete(of.id)
+      fresh.delete(of.id)
+      return { outcome: DONE, stale: true }
+    }
+    if (list.invalid > 0) log.info('a Provider lists ids that are no model ids', { count: list.invalid })
+    return await lock.run(async () => {
+      const outcome = await put(of.id, { ...seenOf(of.id), ids: list.ids ?? [], seenAtMs: clock.nowMs() })
+      live.add(of.id)
+      fresh.set(of.id, { fingerprint: of.fingerprint, atMs: clock.monotonicMs() })
+      return { outcome, stale: false }
+    })
+  }
+
+  async function replaceBroken(): Promise<void> {
+    await lock.run(async () => {
+      if (broken === null) return
+      await file.setAside()
+      broken = null
+    })
+  }
+
+  return {
+    async load() {
+      try {
+        seen = new Map(await file.load())
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        broken = error
+        log.warn('the list of models cannot be read', { error })
+      }
+    },
+    seen: seenOf,
+    source: (id) => (live.has(id) ? 'discovered' : 'lkg'),
+    isEnabled: (id, modelId) => !seenOf(id).disabledIds.includes(modelId),
+    async discover(of, { force }, signal) {
+      if (broken !== null) {
+        if (!force) throw broken
+        await replaceBroken()
+      }
+      const known = fresh.get(of.id)
+      const isFresh = known?.fingerprint === of.fingerprint && clock.monotonicMs() - known.atMs <= FRESH_MS
+      if (!force && isFresh) return { outcome: DONE, stale: false }
+      const shared = running.get(of.id)
+      if (shared !== undefined) return await shared
+      const asking = ask(of, signal).finally(() => running.delete(of.id))
+      running.set(of.id, asking)
+      return await asking
+    },
+    setEnabled: (id, known, enabledIds) =>
+      lock.run(async () => {
+        if (broken !== null) throw broken
+        const enabled = new Set(enabledIds)
+        const before = seenOf(id)
+        const disabledIds = [...new Set([...known, ...before.ids])].filter((modelId) => !enabled.has(modelId))
+        const next = new Map(seen).set(id, { ...before, disabledIds })
+        const outcome = await file.save(next)
+        if (outcome.applied) seen = next
+        return outcome
+      }),
+    forget: (id) =>
+      lock.run(async () => {
+        if (!seen.has(id) || broken !== null) return
+        const next = new Map(seen)
+        next.delete(id)
+        seen = next
+        await write(next)
+      }),
+  }
+}

@@ -1,0 +1,49 @@
+/** The models of a connection as a person sees them: what it was last seen to have, and what was typed in. */
+import type { CodexModel } from './contracts/codex-models.ts'
+import { offeredEfforts } from './contracts/efforts.ts'
+import type { DiscoveryCache } from './discovery/discovery.ts'
+import { protocolOf } from './presets.ts'
+import type { Catalog, ModelEntry, ProviderConnection } from './types.ts'
+
+export interface ModelSources {
+  catalog: Catalog
+  discovery: DiscoveryCache
+  codexModels: ReadonlyMap<string, CodexModel>
+}
+
+/** The typed and the default one first, then those seen, in the Provider's order. */
+export function modelsOf(connection: ProviderConnection, sources: ModelSources): readonly ModelEntry[] {
+  const { catalog, discovery, codexModels } = sources
+  const entries = new Map<string, ModelEntry>()
+  const seen = discovery.seen(connection.id)
+  const add = (id: string, source: ModelEntry['source'], available: boolean): void => {
+    if (!entries.has(id)) entries.set(id, entryOf(connection, id, { source, available, sources }))
+  }
+  if (connection.manualModelId !== undefined) add(connection.manualModelId, 'manual', true)
+  for (const id of seen.ids) add(id, discovery.source(connection.id), true)
+  const recorded = catalog.defaults[connection.client]
+  if (recorded?.connectionId === connection.id) add(recorded.modelId, 'manual', seen.seenAtMs === null)
+  if (connection.client === 'codex' && connection.preset === 'openai' && seen.ids.length === 0) {
+    for (const model of codexModels.values()) if (model.listed) add(model.slug, 'codex_cache', true)
+  }
+  return [...entries.values()]
+}
+
+function entryOf(
+  connection: ProviderConnection,
+  id: string,
+  of: { source: ModelEntry['source']; available: boolean; sources: ModelSources },
+): ModelEntry {
+  const known = connection.client === 'codex' ? of.sources.codexModels.get(id) : undefined
+  const protocol = protocolOf(connection) ?? 'responses'
+  return {
+    id,
+    ...(known?.displayName == null ? {} : { displayName: known.displayName }),
+    available: of.available,
+    enabled: of.sources.discovery.isEnabled(connection.id, id),
+    known: known !== undefined,
+    ...(known?.effortDefault == null ? {} : { effortDefault: known.effortDefault }),
+    efforts: offeredEfforts(connection.client, protocol, known?.efforts ?? null),
+    source: of.source,
+  }
+}

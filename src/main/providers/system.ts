@@ -1,0 +1,183 @@
+/** The parts of Providers, wired. Opened anew at each start; what cannot be loaded is said, never guessed. */
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { AppError } from '../../shared/errors.ts'
+import type { Clock, DurableFile, Failpoints, Ids, Log, Paths, SecretRegistry, Store } from '../platform/types.ts'
+import { createAccounts } from './accounts.ts'
+import { createCatalogFile } from './catalog/catalog-file.ts'
+import { createEdits } from './catalog/edits.ts'
+import { createCatalogState } from './catalog/state.ts'
+import { codexCatalog } from './contracts/codex-catalog.ts'
+import type { VerifiedContract } from './contracts/contract.ts'
+import { readCodexModels } from './contracts/codex-models.ts'
+import type { CodexModel } from './contracts/codex-models.ts'
+import { createClosedStore, openCredentialStore } from './credentials/backend.ts'
+import { createEnvironmentKeys } from './credentials/environment-keys.ts'
+import { createKeys } from './credentials/keys.ts'
+import type { CredentialStore } from './credentials/types.ts'
+import { createDiscoveryFile } from './discovery/discovery-file.ts'
+import { createDiscoveryCache } from './discovery/discovery.ts'
+import type { Exchanges } from './exchanges.ts'
+import { createCodexCatalogFiles } from './launch/codex-catalog-files.ts'
+import { modelsOf } from './models.ts'
+import { createRouterPort } from './router-port.ts'
+import { createRouter } from './router/index.ts'
+import type { Router } from './router/index.ts'
+import { createRoutes } from './routes/routes.ts'
+import { createSessionRoutes } from './sessions.ts'
+import type { CredentialBackend, ProviderConnection, RouteNotice } from './types.ts'
+import { createUpstream } from './upstream/index.ts'
+import type { UpstreamDeps } from './upstream/index.ts'
+import { isEnvName } from './validation.ts'
+import { isReady } from './views.ts'
+
+export interface ProvidersDeps {
+  clock: Clock
+  ids: Ids
+  log: Log
+  paths: Pick<Paths, 'providers'>
+  secrets: SecretRegistry
+  files: DurableFile
+  store: Store
+  failpoints: Failpoints
+  /** The host's own environment, read at each look: keys in variables, `CODEX_HOME`. */
+  environment: () => Readonly<Record<string, string | undefined>>
+  /** Null while the rehearsal does not run. */
+  rehearsalOrigin: () => string | null
+  /** The setting `routes.bodyCapBytes`. */
+  bodyCapBytes: () => number
+  /** Ports of other listeners of ours, which no connection may name. */
+  ownPorts?: () => readonly number[]
+  /** Opens the credential store; by default the recorded backend, or the first that works. */
+  openStore?: () => Promise<CredentialStore>
+  /** Name resolution; the system's by default. */
+  resolve?: NonNullable<UpstreamDeps['resolve']>
+}
+
+export type System = Awaited<ReturnType<typeof openSystem>>
+
+/** @throws AppError `model_profiles_unavailable`: the catalog cannot be trusted. */
+export async function openSystem(deps: ProvidersDeps, exchanges: Exchanges, ready: () => boolean) {
+  const { clock, ids, log, files, store, secrets, failpoints } = deps
+  const at = (...parts: string[]): string => join(deps.paths.providers, ...parts)
+  const state = createCatalogState(createCatalogFile({ path: at('catalog.json'), files }))
+  await state.load()
+  const discovery = createDiscoveryCache({
+    file: createDiscoveryFile({ path: at('discovery.json'), files, clock }),
+    clock,
+    log,
+  })
+  await discovery.load()
+
+  const credentials = await openCredentials(deps, at('secrets'))
+  const keys = createKeys({ store: credentials.store, secrets, log })
+  const environmentKey = createEnvironmentKeys(deps.environment, secrets)
+  const resolving = deps.resolve === undefined ? {} : { resolve: deps.resolve }
+  const upstream = createUpstream(resolving)
+  const codexCatalogs = createCodexCatalogFiles({ dir: at('codex-catalogs'), files, log })
+  let codexModels: ReadonlyMap<string, CodexModel> = new Map()
+
+  // The Router reads routes, and routes cut the Router's requests: one of the two is reached through a box.
+  const box: { router: Router | null } = { router: null }
+  const routes = createRoutes({ store, clock, log, onReleased: (digest) => box.router?.abortRoute(digest) })
+  const { malformed } = routes.load()
+  const port = createRouterPort({
+    state,
+    routes,
+    keys: () => keys,
+    discovery,
+    codexModels: () => codexModels,
+    environmentKey,
+    rehearsalOrigin: deps.rehearsalOrigin,
+    ready,
+    record: (exchange) => exchanges.record(exchange),
+  })
+  const router = createRouter({ clock, log, port, bodyCapBytes: deps.bodyCapBytes, ...resolving })
+  box.router = router
+
+  const ownPorts = (): ReadonlySet<number> => {
+    const own = router.port()
+    return new Set([...(deps.ownPorts?.() ?? []), ...(own === null ? [] : [own])])
+  }
+  const readiness = { keys, environment: deps.environment }
+  const connectionReady = (row: ProviderConnection): boolean => isReady(row, readiness)
+  const allowedEnv = allowedVariables(deps.environment())
+  const edits = createEdits({ state, keys, routes, ids, log, failpoints, allowedEnv, ownPorts })
+  const sessions = createSessionRoutes({
+    state,
+    routes,
+    ids,
+    codexModels: () => codexModels,
+    isReady: connectionReady,
+    isLeaving: (id) => edits.isLeaving(id),
+    port: () => router.port(),
+    flights: (digest) => router.flights(digest),
+    codexCatalogPath: (workerId) => codexCatalogs.pathFor(workerId),
+  })
+
+  return {
+    state,
+    discovery,
+    keys,
+    backend: credentials.backend,
+    readiness,
+    environmentKey,
+    upstream,
+    codexCatalogs,
+    routes,
+    malformed,
+    port,
+    router,
+    edits,
+    sessions,
+    accounts: createAccounts({
+      state,
+      upstream,
+      clock,
+      ownPorts,
+      keys: () => keys,
+      environmentKey,
+      rehearsalOrigin: deps.rehearsalOrigin,
+    }),
+    catalogText(contract: VerifiedContract): string | null {
+      const { connection, clientModel } = contract
+      // OpenAI's own entries make Codex send a form that only OpenAI takes, and Codex has those itself.
+      if (connection.preset === 'openai') return null
+      const others = modelsOf(connection, { catalog: state.current(), discovery, codexModels })
+      return codexCatalog([clientModel, ...others.flatMap((entry) => (entry.enabled ? [entry.id] : []))], codexModels)
+    },
+    modelSources: () => ({ catalog: state.current(), discovery, codexModels }),
+    async refreshCodexModels(): Promise<void> {
+      const home = deps.environment()['CODEX_HOME'] ?? join(homedir(), '.codex')
+      codexModels = new Map((await readCodexModels(home)).map((model) => [model.slug, model]))
+    },
+    notices: (): readonly RouteNotice[] => [
+      ...malformed.map((row): RouteNotice => ({ ...row, reason: 'malformed' })),
+      ...routes.all().flatMap((route): RouteNotice[] => {
+        const row = state.current().connections.find((candidate) => candidate.id === route.connectionId)
+        if (row !== undefined) return []
+        return [{ workerId: route.workerId, sessionId: route.sessionId, reason: 'connection_gone' }]
+      }),
+    ],
+  }
+}
+
+/** A store that cannot be opened leaves everything else working: no key is ready, and the view says `unavailable`. */
+async function openCredentials(
+  deps: ProvidersDeps,
+  dir: string,
+): Promise<{ store: CredentialStore; backend: CredentialBackend }> {
+  try {
+    const store = await (deps.openStore ?? (() => openCredentialStore({ ...deps, dir })))()
+    return { store, backend: store.backend }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    deps.log.error('the stored keys cannot be used', { error })
+    return { store: createClosedStore(error), backend: 'unavailable' }
+  }
+}
+
+function allowedVariables(environment: Readonly<Record<string, string | undefined>>): ReadonlySet<string> {
+  const names = (environment['WHEELHOUSE_CREDENTIAL_ENV'] ?? '').split(',').map((name) => name.trim())
+  return new Set(names.filter(isEnvName))
+}

@@ -1,0 +1,73 @@
+/** The secret-free shapes. Each field is named here: nothing crosses the bridge by being forgotten. */
+import type { Keys } from './credentials/keys.ts'
+import { modelsOf } from './models.ts'
+import type { ModelSources } from './models.ts'
+import { addressOf, authOf, PRESET_VIEWS } from './presets.ts'
+import { judgeHost } from './upstream/index.ts'
+import type { CatalogView, ConnectionView, ConnectionWarning, CredentialBackend, ProviderConnection } from './types.ts'
+
+export interface Readiness {
+  keys: Keys
+  /** The host's own environment, read at each look. */
+  environment: () => Readonly<Record<string, string | undefined>>
+}
+
+/** A stored key, or a variable that is set, or no authentication. */
+export function isReady(connection: ProviderConnection, { keys, environment }: Readiness): boolean {
+  if (authOf(connection) === 'none') return true
+  if (connection.credentialRef !== undefined && keys.has(connection.credentialRef)) return true
+  return connection.credentialEnv !== undefined && (environment()[connection.credentialEnv] ?? '') !== ''
+}
+
+export function catalogView(
+  sources: ModelSources,
+  readiness: Readiness,
+  credentialBackend: CredentialBackend,
+): CatalogView {
+  const { catalog } = sources
+  return {
+    revision: catalog.revision,
+    connections: catalog.connections.map((row) => connectionView(row, readiness)),
+    defaults: structuredClone(catalog.defaults),
+    presets: PRESET_VIEWS,
+    models: Object.fromEntries(catalog.connections.map((row) => [row.id, modelsOf(row, sources)])),
+    credentialBackend,
+  }
+}
+
+function connectionView(row: ProviderConnection, readiness: Readiness): ConnectionView {
+  const hint = row.credentialRef === undefined ? null : readiness.keys.hint(row.credentialRef)
+  return {
+    id: row.id,
+    name: row.name,
+    preset: row.preset,
+    client: row.client,
+    ...(row.baseUrl === undefined ? {} : { baseUrl: row.baseUrl }),
+    ...(row.authMode === undefined ? {} : { authMode: row.authMode }),
+    ...(row.protocol === undefined ? {} : { protocol: row.protocol }),
+    ...(row.manualModelId === undefined ? {} : { manualModelId: row.manualModelId }),
+    ...(row.smallModelId === undefined ? {} : { smallModelId: row.smallModelId }),
+    ...(row.credentialEnv === undefined ? {} : { credentialEnv: row.credentialEnv }),
+    ...(row.tunnelWebSocket === undefined ? {} : { tunnelWebSocket: row.tunnelWebSocket }),
+    credentialReady: isReady(row, readiness),
+    ...(hint === null ? {} : { credentialHint: hint }),
+    warnings: warningsOf(row, readiness.keys),
+  }
+}
+
+function warningsOf(row: ProviderConnection, keys: Keys): readonly ConnectionWarning[] {
+  const warnings: ConnectionWarning[] = []
+  const address = addressOf(row)
+  if (address !== null && isPlaintextAcrossNetwork(new URL(address))) warnings.push('plaintext_transport')
+  if (row.credentialRef !== undefined && keys.backend === 'file') warnings.push('unencrypted_store')
+  return warnings
+}
+
+/** RFC 1918, 100.64/10, fc00::/7: the person's own network. */
+const PRIVATE = /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|\[f[cd])/
+
+function isPlaintextAcrossNetwork(url: URL): boolean {
+  const verdict = judgeHost(url.hostname)
+  const loopback = verdict.kind === 'allowed' && verdict.loopback
+  return url.protocol === 'http:' && !loopback && !PRIVATE.test(url.hostname)
+}
