@@ -143,6 +143,7 @@ describe('what hides a command', () => {
     'case $(rm -rf x) in a) ;; esac',
     'cat <<< "$(rm -rf x)"',
     'cat < /dev/tcp/10.0.0.1/80',
+    'time -f %e sudo ls',
   ]
   test('RT-A56 high stays high in disguise', () => {
     expect(classes(high)).toEqual(expected(high, 'high'))
@@ -168,6 +169,7 @@ describe('what hides a command', () => {
     'npm run deploy',
     'make -f other.mk test',
     'make SHELL=/tmp/x test',
+    "make CC='touch x' test",
     'gradle clean build',
     'go env -w GOFLAGS=x',
     'go test -exec ./x ./...',

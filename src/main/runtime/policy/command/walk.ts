@@ -189,6 +189,8 @@ class Walk {
     const [head, ...args] = words
     if (head === undefined) return NOTHING
     if (!head.literal) return high('The name of the command is computed.')
+    // Bash's word `time` takes no such option, but another shell's `time` does, and then runs what follows.
+    if (head.text.startsWith('-')) return high(`Runs something behind the option ${head.text}.`)
     if (how.depth > MAX_NESTING) return high('Is nested too deeply to be read.')
     const found = findProgram(programName(head.text))
     if (found === null) return medium(`Runs ${head.text}, which Wheelhouse knows nothing about.`)

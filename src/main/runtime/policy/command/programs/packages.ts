@@ -95,13 +95,13 @@ const manager: Judge = (call) => {
   }
   if (known.project?.has(command.text) !== true) return medium(`Changes packages or runs one (${doing}).`)
   if (args.some((arg) => SWAPS.test(arg.text))) return medium(`Runs a program of its own choice (${doing}).`)
-  if (/^run/.test(command.text) && target !== undefined && CHANGES.test(target.text))
+  if (command.text.startsWith('run') && target !== undefined && CHANGES.test(target.text))
     return medium(`Runs the script ${target.text} (${name}).`)
   return runsProject(`Runs the project's own build or tests (${doing}).`)
 }
 
-/** `-f x`, `-C x`, `--eval` and `SHELL=` make it read other rules or run another shell. */
-const MAKE_ELSEWHERE = /^(?:-[a-zA-Z]*[fCEI]|--(?:f|mak|di|ev|inc)|SHELL=|MAKEFLAGS=)/
+/** `-f x`, `-C x`, `--eval`, `SHELL=` and a variable that holds a command make it run something else. */
+const MAKE_ELSEWHERE = /^(?:-[a-zA-Z]*[fCEI]|--(?:f|mak|di|ev|inc)|SHELL=|MAKEFLAGS=|[A-Za-z_]\w*[:+?!]*=.*[\s;|&`$])/s
 
 const make: Judge = ({ name, args }) => {
   const elsewhere = args.find((arg) => MAKE_ELSEWHERE.test(arg.text))
