@@ -1,4 +1,3 @@
 /** The browser host: the renderer's files and the bridge over WebSocket, on loopback alone. */
 export { startWebHost } from './web-host.ts'
 export type { WebHost, WebHostDeps } from './web-host.ts'
-export { CONTENT_SECURITY_POLICY } from './rules.ts'

@@ -6,11 +6,12 @@ import { WebSocketServer } from 'ws'
 import { z } from 'zod'
 import { AppError, toWireError } from '../../shared/errors.ts'
 import type { Clock, FrameConnection, Ids, Log } from '../platform/types.ts'
+import { resolveStatic, SECURITY_HEADERS } from '../renderer-files/index.ts'
 import { createWebAdmission } from './admission.ts'
 import type { WebAdmission } from './admission.ts'
-import { loopbackHost, sameOrigin, SECURITY_HEADERS } from './rules.ts'
+import { loopbackHost, sameOrigin } from './rules.ts'
+import { sendStatic } from './send-file.ts'
 import { MAX_PAYLOAD, socketConnection } from './socket.ts'
-import { resolveStatic, sendStatic } from './static-files.ts'
 
 export interface WebHostDeps {
   clock: Clock

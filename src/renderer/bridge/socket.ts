@@ -1,0 +1,92 @@
+import { createBridgeClient } from '../../shared/bridge/client.ts'
+import type { Bridge, ChannelHandlers, FrameChannel } from '../../shared/bridge/client.ts'
+import { HostFrame } from '../../shared/bridge/index.ts'
+import { AppError } from '../../shared/errors.ts'
+import { contractChecks } from './checks.ts'
+
+const TOKEN = /^#token=([A-Za-z0-9_-]+)$/
+
+/** The bridge of a page that the browser host served. A link's one-time token is exchanged first, and leaves the address. */
+export function connectBySocket(page: Window): Bridge {
+  const exchanged = exchangeToken(page)
+  return createBridgeClient({
+    connect: (handlers) => openSocket(page, exchanged, handlers),
+    nowMs: () => Date.now(),
+    after: (ms, fn) => {
+      const timer = page.setTimeout(fn, ms)
+      return () => page.clearTimeout(timer)
+    },
+    ...(import.meta.env.DEV ? { check: contractChecks } : {}),
+  })
+}
+
+function exchangeToken(page: Window): Promise<AppError | null> {
+  const token = TOKEN.exec(page.location.hash)?.[1]
+  if (token === undefined) return Promise.resolve(null)
+  page.history.replaceState(null, '', page.location.pathname)
+  return page
+    .fetch('/session', { method: 'POST', body: JSON.stringify({ token }) })
+    .then((reply) =>
+      reply.ok
+        ? null
+        : new AppError(
+            reply.status === 429 ? 'exchange_locked' : 'unauthenticated',
+            'This link was used already. Run "wheelhouse serve" for a new one.',
+          ),
+    )
+    .catch(() => null)
+}
+
+function openSocket(page: Window, exchanged: Promise<AppError | null>, handlers: ChannelHandlers): FrameChannel {
+  let socket: WebSocket | null = null
+  let closed = false
+  void exchanged.then((refusal) => {
+    if (closed) return
+    const scheme = page.location.protocol === 'https:' ? 'wss' : 'ws'
+    socket = new WebSocket(`${scheme}://${page.location.host}/bridge`)
+    socket.addEventListener('message', (message) => {
+      const frame = readFrame(message.data)
+      if (frame !== null) handlers.frame(frame)
+    })
+    let opened = false
+    socket.addEventListener('open', () => {
+      opened = true
+    })
+    socket.addEventListener('close', () => {
+      if (closed) return
+      closed = true
+      if (opened) return handlers.closed({ final: false, error: null })
+      // A socket that never opened: the host is away, or it does not know this browser. Only asking again tells.
+      void isHostThere(page).then((there) =>
+        handlers.closed({
+          final: there,
+          error:
+            refusal ??
+            new AppError(
+              'unauthenticated',
+              'This browser is not let in yet. Run "wheelhouse serve" and open the link that it prints.',
+            ),
+        }),
+      )
+    })
+  })
+  return {
+    send: (frame) => socket?.readyState === WebSocket.OPEN && socket.send(JSON.stringify(frame)),
+    close: () => {
+      closed = true
+      socket?.close()
+    },
+  }
+}
+
+const isHostThere = (page: Window): Promise<boolean> =>
+  page.fetch('/', { method: 'HEAD', cache: 'no-store' }).then(
+    (reply) => reply.ok,
+    () => false,
+  )
+
+function readFrame(data: unknown): HostFrame | null {
+  if (typeof data !== 'string') return null
+  const parsed = HostFrame.safeParse(JSON.parse(data))
+  return parsed.success ? parsed.data : null
+}
