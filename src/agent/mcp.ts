@@ -135,7 +135,7 @@ function toAgentTool(
           const all = result.content.map((part) => part.text ?? `[${part.type}]`).join('\n')
           const text =
             all.length > RESULT_MAX_CHARS ? `${all.slice(0, RESULT_MAX_CHARS)}\n[cut at 256 Ki characters]` : all
-          return { text, shown: [shownText(text)], failed: result.isError }
+          return { text, shown: [shownText(text)], end: result.isError ? 'tool_failed' : 'done' }
         },
       }
     },

@@ -49,7 +49,8 @@ async function loadModel(route: ModelRoute, key: string | null): Promise<Model> 
     return {
       ...common,
       model: createAnthropic(settings)(route.modelId),
-      providerOptions: {},
+      // Inputs of tools are looked at whole; the mark for streaming them is one that other vendors do not know.
+      providerOptions: { anthropic: { toolStreaming: false } },
       maxOutputTokens: route.modelId.startsWith('claude-') ? null : FOREIGN_MAX_OUTPUT_TOKENS,
       cacheMark: { anthropic: { cacheControl: { type: 'ephemeral' } } },
     }

@@ -37,8 +37,8 @@ const Id = z.union([z.string(), z.number(), z.null()])
 const Frame = z.object({
   id: Id.optional(),
   method: z.string().optional(),
-  params: z.unknown(),
-  result: z.unknown(),
+  params: z.unknown().optional(),
+  result: z.unknown().optional(),
   error: z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() }).optional(),
 })
 type Id = z.infer<typeof Id>

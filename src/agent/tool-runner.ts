@@ -10,6 +10,7 @@ import { shownText, ToolError } from './tools/index.ts'
 /** What the model is told of a call. */
 export interface ToolResult {
   text: string
+  /** The tool could not do it. */
   failed: boolean
 }
 
@@ -61,7 +62,7 @@ export function createToolRunner(deps: {
       return await call.run(signal, (text) => void update({ toolCallId, content: [shownText(text)] }))
     } catch (thrown) {
       const text = signal.aborted ? 'Cancelled.' : thrown instanceof Error ? thrown.message : String(thrown)
-      return { text, shown: [...call.preview, shownText(text)], failed: true }
+      return { text, shown: [...call.preview, shownText(text)], end: 'tool_failed' }
     }
   }
 
@@ -88,7 +89,8 @@ export function createToolRunner(deps: {
           await fail(toolCallId, signal.aborted ? 'Cancelled.' : 'The permission could not be asked for.')
           throw thrown
         })
-        if (answer.kind === 'denied') return fail(toolCallId, answer.told)
+        // A person's word is no error of the tool: it goes to the model as it is.
+        if (answer.kind === 'denied') return { ...(await fail(toolCallId, answer.told)), failed: false }
       }
       signal.throwIfAborted()
       await update({ toolCallId, status: 'in_progress' })
@@ -96,12 +98,12 @@ export function createToolRunner(deps: {
       const shown: readonly ShownContent[] = outcome.shown.length === 0 ? planned.preview : outcome.shown
       await update({
         toolCallId,
-        status: outcome.failed ? 'failed' : 'completed',
+        status: outcome.end === 'done' ? 'completed' : 'failed',
         content: [...shown],
         rawOutput: outcome.rawOutput ?? outcome.text,
         ...(outcome.rawOutput === undefined ? {} : { _meta: { wheelhouse: outcome.rawOutput } }),
       })
-      return { text: outcome.text, failed: outcome.failed }
+      return { text: outcome.text, failed: outcome.end === 'tool_failed' }
     },
     async reportInvalid({ name, input, modelCallId, message }) {
       const toolCallId = freshId(modelCallId)

@@ -1,4 +1,5 @@
 /** One turn: the model is asked, its tools are run, until it has nothing more to do. The loop itself is the SDK's. */
+import { randomUUID } from 'node:crypto'
 import type { StopReason } from '@agentclientprotocol/sdk'
 import type { Usage } from '@agentclientprotocol/sdk/unstable'
 import type { FinishReason, ModelMessage, ToolSet } from 'ai'
@@ -45,6 +46,7 @@ export async function runTurn(deps: TurnDeps, prompt: ModelMessage, signal: Abor
   const usage = createUsageCount()
   const record = createStepRecord()
   const seen = createGate(signal)
+  const turnId = randomUUID().slice(0, 8)
   let stepsKept = 0
   const end: { finishReason: FinishReason; failure: { thrown: unknown } | null } = {
     finishReason: 'other',
@@ -55,7 +57,7 @@ export async function runTurn(deps: TurnDeps, prompt: ModelMessage, signal: Abor
   const say = (kind: 'agent_message_chunk' | 'agent_thought_chunk', id: string, text: string): Promise<void> =>
     peer.notify('session/update', {
       sessionId,
-      update: { sessionUpdate: kind, messageId: `${record.step()}-${id}`, content: { type: 'text', text } },
+      update: { sessionUpdate: kind, messageId: `${turnId}-${record.step()}-${id}`, content: { type: 'text', text } },
     })
 
   async function consume(): Promise<void> {

@@ -76,7 +76,7 @@ async function execute(
   return {
     text,
     shown: [shownText(text)],
-    failed: end.exitCode !== 0,
+    end: end.exitCode === 0 ? 'done' : 'command_failed',
     rawOutput: { exitCode: end.exitCode, signal: end.signal, timedOut: end.timedOut },
   }
 }

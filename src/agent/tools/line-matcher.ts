@@ -10,6 +10,7 @@ import { ToolError } from './types.ts'
 const FILE_TIMEOUT_MS = 300
 /** Lines are judged by their beginning; what lies behind is mostly machine-made. */
 const LINE_MAX_CHARS = 4_000
+const TIMED_OUT = 'ERR_SCRIPT_EXECUTION_TIMEOUT'
 
 export interface LineMatch {
   line: number
@@ -44,7 +45,8 @@ export function lineMatcher(pattern: string): (text: string, max: number) => Lin
     try {
       script.runInContext(context, { timeout: FILE_TIMEOUT_MS })
     } catch (thrown) {
-      if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') {
+      // The error is of the context's own realm, so it is no instance of ours.
+      if (typeof thrown === 'object' && thrown !== null && 'code' in thrown && thrown.code === TIMED_OUT) {
         throw new ToolError('The pattern takes too long. Use a simpler one, without nested repetition.')
       }
       throw thrown

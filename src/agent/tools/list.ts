@@ -26,7 +26,7 @@ export const listTool: AgentTool<z.infer<typeof Input>> = {
       preview: [],
       async run(signal) {
         const text = await listFolder(absolute, signal)
-        return { text, shown: [shownText(text)], failed: false }
+        return { text, shown: [shownText(text)], end: 'done' }
       },
     }
   },

@@ -33,7 +33,7 @@ export const readTool: AgentTool<z.infer<typeof Input>> = {
       preview: [],
       async run(signal) {
         const text = await readText(absolute, { offset, limit }, signal)
-        return { text, shown: [shownText(text)], failed: false }
+        return { text, shown: [shownText(text)], end: 'done' }
       },
     }
   },

@@ -39,7 +39,7 @@ export const searchTool: AgentTool<z.infer<typeof Input>> = {
       preview: [],
       async run(signal) {
         const text = await searchFiles({ pattern, root: absolute, glob }, signal)
-        return { text, shown: [shownText(text)], failed: false }
+        return { text, shown: [shownText(text)], end: 'done' }
       },
     }
   },

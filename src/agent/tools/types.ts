@@ -32,7 +32,8 @@ export interface ToolOutcome {
   text: string
   /** What the person sees; empty: the preview stays. */
   shown: readonly ShownContent[]
-  failed: boolean
+  /** A command that ended with an error did what it was asked to: its exit code is the model's to judge. */
+  end: 'done' | 'command_failed' | 'tool_failed'
   /** Facts for the client, such as a command's exit code. */
   rawOutput?: Readonly<Record<string, string | number | boolean | null>>
 }

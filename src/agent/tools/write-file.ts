@@ -47,7 +47,7 @@ export function plannedChange(change: {
     preview: [{ type: 'diff', path, oldText, newText }],
     async run() {
       await replaceFile(path, oldText, newText)
-      return { text: change.done, shown: [], failed: false }
+      return { text: change.done, shown: [], end: 'done' }
     },
   }
 }
