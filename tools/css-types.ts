@@ -10,9 +10,12 @@ const OUT = 'generated/css'
 
 rmSync(OUT, { recursive: true, force: true })
 for (const file of globSync('src/renderer/**/*.module.css').sort()) {
-  const { exports = {} } = transform({ filename: file, code: readFileSync(file), cssModules: true })
-  const names = Object.keys(exports).sort()
+  const compiled = transform({ filename: file, code: readFileSync(file), cssModules: true })
+  const names = Object.keys(compiled.exports ?? {}).sort()
   const target = join(OUT, file.replace(/\.css$/, '.d.css.ts'))
   mkdirSync(dirname(target), { recursive: true })
-  writeFileSync(target, `declare const classes: {\n${names.map((name) => `  readonly ${JSON.stringify(name)}: string\n`).join('')}}\nexport default classes\n`)
+  writeFileSync(
+    target,
+    `declare const classes: {\n${names.map((name) => `  readonly ${JSON.stringify(name)}: string\n`).join('')}}\nexport default classes\n`,
+  )
 }
