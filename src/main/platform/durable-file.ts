@@ -1,8 +1,9 @@
 import { constants } from 'node:fs'
-import { mkdir, open, readdir, rename, rm, unlink } from 'node:fs/promises'
+import { open, readdir, rename, rm, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '../../shared/errors.ts'
 import { readBounded } from './file-read.ts'
+import { makeFolders } from './folders.ts'
 import { systemCode } from './system-errors.ts'
 import type { DurableFile, Failpoints, Ids, PersistOutcome } from './types.ts'
 
@@ -30,7 +31,7 @@ export function createDurableFile({ ids, failpoints }: { ids: Ids; failpoints: F
     const folder = dirname(path)
     const temp = join(folder, `.wheelhouse-${Buffer.from(ids.bytes(8)).toString('hex')}.tmp`)
     try {
-      await makeFolder(folder)
+      await makeDurableFolder(folder)
       failpoints.hit('before_write')
       await writeAndSync(temp, content, mode)
       failpoints.hit('after_write')
@@ -77,15 +78,9 @@ export async function sweepTempFiles(folder: string): Promise<void> {
   for (const name of names.filter((each) => TEMP_NAME.test(each))) await rm(join(folder, name), { force: true })
 }
 
-/** A folder made here is private, and its own entry is made durable too. */
-async function makeFolder(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true, mode: 0o700 })
-  if (first === undefined) return
-  const above = dirname(first)
-  for (let at = dirname(folder); at.length >= above.length; at = dirname(at)) {
-    await fsyncFolder(at)
-    if (at === dirname(at)) return
-  }
+/** The entry of a folder made here is made durable too. */
+async function makeDurableFolder(folder: string): Promise<void> {
+  for (const made of await makeFolders(folder)) await fsyncFolder(dirname(made))
 }
 
 async function writeAndSync(path: string, content: string | Uint8Array, mode: number): Promise<void> {

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
-import { chmod, lstat, mkdir, rm } from 'node:fs/promises'
+import { chmod, lstat, rm } from 'node:fs/promises'
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { AppError } from '../../shared/errors.ts'
 import { readBounded } from './file-read.ts'
+import { makeFolders } from './folders.ts'
 import type { Clock, DurableFile, Paths } from './types.ts'
 
 /** A host that was just started may not listen yet. */
@@ -62,7 +63,7 @@ async function stop(server: Server, open: ReadonlySet<Socket>, clock: Clock): Pr
 
 /** The folder for sockets outside of the data folder lies where others may write: it must be ours, and closed to them. */
 async function preparePrivateFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await makeFolders(folder)
   const stat = await lstat(folder)
   if (!stat.isDirectory() || stat.uid !== process.getuid?.() || (stat.mode & 0o077) !== 0) {
     throw new AppError('file_unsafe', 'The folder for the control socket belongs to somebody else.', { detail: folder })

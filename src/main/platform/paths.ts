@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
-import { access, chmod, mkdir, readdir, stat } from 'node:fs/promises'
+import { access, chmod, readdir, stat } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { AppError } from '../../shared/errors.ts'
+import { makeFolders } from './folders.ts'
 import { systemCode } from './system-errors.ts'
 import type { Paths } from './types.ts'
 
@@ -65,7 +66,7 @@ function hostSocket(dataDir: string, { env, platform }: Machine): string {
  */
 export async function makeDataDir(dataDir: string): Promise<void> {
   try {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 })
+    await makeFolders(dataDir)
     const { mode, uid } = await stat(dataDir)
     if (process.getuid !== undefined && uid !== process.getuid())
       throw unwritable(dataDir, 'it belongs to another user')

@@ -1,8 +1,9 @@
 import { chmodSync, existsSync } from 'node:fs'
-import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { AppError } from '../../shared/errors.ts'
+import { makeFolders } from './folders.ts'
 import { applyMigrations, hasHistory, pendingMigrations } from './migrations.ts'
 import { toStoreError } from './sqlite-errors.ts'
 import type { Clock, Database, Log, Migration, Store } from './types.ts'
@@ -29,7 +30,7 @@ export interface StoreOptions {
  */
 export async function openStore({ path, backupDir, migrations, clock, log }: StoreOptions): Promise<Store> {
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    await makeFolders(dirname(path))
     refuseForeign(path, migrations)
     const db = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS })
     try {
@@ -89,7 +90,7 @@ async function backupBeforeMigration(
   db: Database,
   { path, backupDir, clock }: Pick<StoreOptions, 'path' | 'backupDir' | 'clock'>,
 ): Promise<string> {
-  await mkdir(backupDir, { recursive: true, mode: 0o700 })
+  await makeFolders(backupDir)
   const prefix = `${basename(path, '.db')}-`
   const stamp = new Date(clock.nowMs()).toISOString().replaceAll(/[:.]/g, '-')
   const copy = join(backupDir, `${prefix}${stamp}.db`)

@@ -62,10 +62,6 @@ export interface Secret {
   equals(other: Secret): boolean
   /** Hex. */
   sha256(): string
-  /** `[secret]` */
-  toString(): string
-  /** `[secret]` */
-  toJSON(): string
 }
 
 /** Every live secret, so that each way out can blank it: log, events, content stream, errors, exports. */
