@@ -179,8 +179,8 @@ export interface AgentProfile {
   env: Readonly<Record<string, string>>
   /** Names taken from the host's environment where `SessionConfig.env` lacks them. */
   envNames: readonly string[]
-  /** The agent's mode id per permission mode; null: the agent has none for it. */
-  modes: Readonly<Record<PermissionMode, string | null>>
+  /** The agent's mode ids per permission mode: the first that it offers is taken. Empty: it has none for it. */
+  modes: Readonly<Record<PermissionMode, readonly string[]>>
   /** Sent as `_meta` of `session/new`, `session/load` and `session/resume`. */
   sessionMeta: Readonly<Record<string, JsonValue>>
   /** The variable that tells the agent the descriptor of a route's key (3); null: it takes no key that way. */

@@ -1,0 +1,2 @@
+export { createAcpDriver } from './driver.ts'
+export { builtinProfile, customProfile } from './profiles.ts'

@@ -1,0 +1,87 @@
+/** `session/request_permission`: from the wire to a question, and from the answer to an option of the agent's. */
+import type { Conversation, QuestionAnswer, RpcPeer, WireId } from '../shared/types.ts'
+import { mcpServerOf } from '../shared/permission-gate.ts'
+import { trustedName } from '../shared/content-channel.ts'
+import { actionOf } from './action.ts'
+import type { ToolCalls } from './tools.ts'
+import { PermissionParams } from './wire.ts'
+
+const INVALID_PARAMS = -32_602
+const REASONS = 16
+
+export interface QuestionParts {
+  conversation: Pick<Conversation, 'permission' | 'limits' | 'invalidLine'>
+  peer: Pick<RpcPeer, 'respond' | 'respondError'>
+  tools: ToolCalls
+  cwd: string
+  reasonInAnswer: boolean
+  isOurs(sessionId: string): boolean
+}
+
+export interface Questions {
+  ask(id: WireId, params: unknown): void
+  /** What the person said with refusals since the last prompt, for an agent that takes no reason in the answer. */
+  takeReasons(): string
+}
+
+type Option = PermissionParams['options'][number]
+
+export function createQuestions(parts: QuestionParts): Questions {
+  const { conversation, peer, tools, cwd } = parts
+  let reasons: string[] = []
+
+  function answerWith(id: WireId, options: readonly Option[], toolCallId: string, title: string) {
+    return async (answer: QuestionAnswer): Promise<void> => {
+      if (answer.kind !== 'allow') tools.declined(toolCallId)
+      const chosen = optionFor(answer, options)
+      const reason = answer.kind === 'refuse' ? answer.reason : null
+      if (reason !== null && !parts.reasonInAnswer && reasons.length < REASONS) {
+        reasons.push(`The person refused "${title}": ${reason}`)
+      }
+      const meta = reason !== null && parts.reasonInAnswer ? { _meta: { wheelhouse: { reason } } } : {}
+      const outcome = chosen === null ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: chosen.optionId }
+      await peer.respond(id, { outcome, ...meta })
+    }
+  }
+
+  return {
+    ask(id, params) {
+      const parsed = PermissionParams.safeParse(params)
+      if (!parsed.success) {
+        conversation.invalidLine(0)
+        void peer.respondError(id, INVALID_PARAMS, 'Invalid params').catch(() => undefined)
+        return
+      }
+      const { sessionId, toolCall, options } = parsed.data
+      const ours = parts.isOurs(sessionId)
+      const { tool } = tools.merge(ours ? toolCall : { ...toolCall, toolCallId: `foreign:${toolCall.toolCallId}` })
+      const unique = new Set(options.map(({ optionId }) => optionId)).size === options.length
+      conversation.permission({
+        wireId: id,
+        toolCallId: toolCall.toolCallId,
+        tool: tool.name,
+        mcpServer: mcpServerOf(trustedName(tool.name)),
+        kind: tool.kind,
+        locations: tool.paths,
+        ...actionOf(tool, cwd),
+        ours,
+        canAllow: options.some(({ kind }) => kind === 'allow_once'),
+        answerable: unique && options.length <= conversation.limits.options,
+        answer: answerWith(id, options, toolCall.toolCallId, tool.title),
+      })
+    },
+    takeReasons() {
+      const told = reasons.join('\n')
+      reasons = []
+      return told
+    },
+  }
+}
+
+/** By kind alone: an id, a label or the order never selects, and nothing is ever allowed for more than once. */
+function optionFor(answer: QuestionAnswer, options: readonly Option[]): Option | null {
+  const first = (kind: string): Option | undefined => options.find((option) => option.kind === kind)
+  if (answer.kind === 'allow') return first('allow_once') ?? null
+  if (answer.kind === 'cancelled') return null
+  return first('reject_once') ?? first('reject_always') ?? null
+}

@@ -1,0 +1,109 @@
+/** What the agent said of its tool calls so far: updates carry only what changed. */
+import type { ToolContent, ToolKind, ToolStatus } from '../../../../shared/vocabulary.ts'
+import type { ContentBody } from '../../types.ts'
+import type { ToolCall, ToolCallContent } from './wire.ts'
+
+export interface KnownTool {
+  kind: ToolKind
+  name: string | null
+  title: string
+  status: ToolStatus
+  paths: readonly string[]
+  content: readonly ToolCallContent[]
+  rawInput: unknown
+  rawOutput: unknown
+  meta: Readonly<Record<string, unknown>>
+}
+
+export interface ToolCalls {
+  /** Takes in a call, an update, or the call that a permission names. */
+  merge(call: ToolCall): { tool: KnownTool; first: boolean }
+  /** Refused by the person: what the agent calls failed is shown as declined. */
+  declined(toolCallId: string): void
+  body(toolCallId: string, tool: KnownTool, first: boolean): ContentBody
+}
+
+export function createToolCalls(capacity: number): ToolCalls {
+  const known = new Map<string, KnownTool>()
+  const refused = new Set<string>()
+
+  return {
+    merge(call) {
+      const before = known.get(call.toolCallId)
+      const tool: KnownTool = {
+        kind: call.kind ?? before?.kind ?? 'other',
+        name: call.name ?? claudeName(call) ?? before?.name ?? null,
+        title: call.title ?? before?.title ?? '',
+        status: call.status ?? before?.status ?? 'pending',
+        paths: call.locations?.map(({ path }) => path) ?? before?.paths ?? [],
+        content: call.content ?? before?.content ?? [],
+        rawInput: call.rawInput ?? before?.rawInput,
+        rawOutput: call.rawOutput ?? before?.rawOutput,
+        meta: { ...before?.meta, ...call._meta },
+      }
+      known.delete(call.toolCallId)
+      known.set(call.toolCallId, tool)
+      if (known.size > capacity) forgetOldest(known, refused)
+      return { tool, first: before === undefined }
+    },
+    declined: (toolCallId) => void refused.add(toolCallId),
+    body(toolCallId, tool, first) {
+      const status = tool.status === 'failed' && refused.has(toolCallId) ? 'declined' : tool.status
+      const finished = status === 'completed' || status === 'failed' || status === 'declined'
+      return {
+        kind: 'tool',
+        toolCallId,
+        phase: finished ? 'finished' : first ? 'started' : 'updated',
+        tool: tool.kind,
+        name: tool.name,
+        title: tool.title,
+        status,
+        paths: tool.paths,
+        content: contentOf(tool),
+      }
+    },
+  }
+}
+
+function forgetOldest(known: Map<string, KnownTool>, refused: Set<string>): void {
+  for (const oldest of known.keys()) {
+    known.delete(oldest)
+    refused.delete(oldest)
+    return
+  }
+}
+
+/** claude-agent-acp names its tool there. */
+function claudeName(call: ToolCall): string | undefined {
+  const meta = call._meta?.['claudeCode']
+  const name = isObject(meta) ? meta['toolName'] : undefined
+  return typeof name === 'string' ? name : undefined
+}
+
+function contentOf(tool: KnownTool): ToolContent[] {
+  const exitCode = exitCodeOf(tool.rawOutput)
+  const parts: ToolContent[] = []
+  for (const part of tool.content) {
+    if (part.type === 'diff' && 'newText' in part) {
+      parts.push({ type: 'diff', path: part.path, oldText: part.oldText ?? null, newText: part.newText })
+    } else if (part.type === 'content' && 'content' in part && 'text' in part.content) {
+      const { text } = part.content
+      parts.push(tool.kind === 'execute' ? { type: 'output', text, exitCode } : { type: 'text', text })
+    }
+  }
+  if (parts.length === 0 && typeof tool.rawOutput === 'string' && tool.rawOutput !== '') {
+    const text = tool.rawOutput
+    parts.push(tool.kind === 'execute' ? { type: 'output', text, exitCode } : { type: 'text', text })
+  }
+  return parts
+}
+
+function exitCodeOf(rawOutput: unknown): number | null {
+  if (!isObject(rawOutput)) return null
+  const code = rawOutput['exitCode'] ?? rawOutput['exit_code']
+  return typeof code === 'number' && Number.isInteger(code) ? code : null
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
