@@ -1,0 +1,133 @@
+/** What a permission request looks like once it is judged: the row of a decision, and the event that shows it. */
+import { createHash } from 'node:crypto'
+import { PermissionAction } from '../../../shared/vocabulary.ts'
+import type { AnswerOption } from '../../../shared/vocabulary.ts'
+import { clip, fitData } from '../events/cut.ts'
+import type { EventDraft } from '../events/draft.ts'
+import type { PolicyVerdict } from '../policy/index.ts'
+import type { DecisionRow, PermissionRequest, PermissionRule } from '../types.ts'
+
+const ACTION_BYTES = 20 * 1024
+const TITLE_BYTES = 1_024
+const PATH_BYTES = 512
+const PATHS_SHOWN = 8
+
+export interface Card {
+  row: DecisionRow
+  /** The whole action where the row holds only its beginning and end. */
+  whole: { sha256: string; text: string } | null
+}
+
+/** High risk is answered once at a time. */
+function optionsFor(high: boolean): AnswerOption[] {
+  return high
+    ? ['allow_once', 'reject_once', 'reject_session']
+    : ['allow_once', 'allow_session', 'allow_project', 'reject_once', 'reject_session']
+}
+
+export function makeCard(
+  request: PermissionRequest,
+  verdict: PolicyVerdict,
+  at: { id: string; sessionId: string; runId: string; createdAt: number; ttlMs: number },
+): Card {
+  const high = verdict.risk === 'high' || !request.complete
+  const { action, whole } = fitAction(request.action)
+  const row: DecisionRow = {
+    id: at.id,
+    sessionId: at.sessionId,
+    runId: at.runId,
+    kind: 'approval',
+    requestId: request.requestId,
+    toolCallId: clip(request.toolCallId, PATH_BYTES),
+    tool: clip(request.tool, PATH_BYTES),
+    toolKind: request.kind,
+    title: clip(request.title, TITLE_BYTES),
+    action,
+    complete: request.complete,
+    blob: whole?.sha256 ?? null,
+    risk: request.complete ? verdict.risk : 'high',
+    riskReason: clip(verdict.reason, TITLE_BYTES),
+    options: optionsFor(high),
+    paths: request.locations.slice(0, PATHS_SHOWN).map((path) => clip(path, PATH_BYTES)),
+    status: 'pending',
+    answer: null,
+    by: null,
+    createdAt: at.createdAt,
+    expiresAt: at.createdAt + at.ttlMs,
+    settledAt: null,
+    told: null,
+    appliedAt: null,
+  }
+  return { row, whole }
+}
+
+function fitAction(action: PermissionAction): { action: PermissionAction; whole: Card['whole'] } {
+  const text = actionText(action)
+  const { cut, ...fitted } = fitData({ ...action }, ACTION_BYTES).data
+  if (cut === undefined) return { action, whole: null }
+  const parsed = PermissionAction.safeParse(fitted)
+  const sha256 = createHash('sha256').update(text).digest('hex')
+  const shown = parsed.success ? parsed.data : { kind: 'other' as const, text: clip(text, ACTION_BYTES / 2) }
+  return { action: shown, whole: { sha256, text } }
+}
+
+/** An action as a person reads it from beginning to end. */
+export function actionText(action: PermissionAction): string {
+  switch (action.kind) {
+    case 'command':
+      return action.command
+    case 'edit':
+      return action.changes
+        .map(({ path, oldText, newText }) => `${path}\n--- before\n${oldText ?? ''}\n+++ after\n${newText ?? ''}\n`)
+        .join('\n')
+    case 'mcp':
+      return action.input
+    case 'other':
+      return action.text
+  }
+}
+
+export function requestedEvent(row: DecisionRow): EventDraft {
+  return {
+    runId: row.runId,
+    type: 'decision_requested',
+    data: {
+      decisionId: row.id,
+      kind: row.kind,
+      toolCallId: row.toolCallId,
+      tool: row.tool,
+      toolKind: row.toolKind,
+      title: row.title,
+      action: row.action,
+      complete: row.complete,
+      risk: row.risk,
+      riskReason: row.riskReason,
+      options: [...row.options],
+      paths: [...row.paths],
+      expiresAt: row.expiresAt,
+    },
+    dedupeKey: `ask:${row.id}`,
+  }
+}
+
+/** What an "always" answer is to mean from now on: this very command, or this tool. */
+export function ruleFor(
+  row: DecisionRow,
+  option: AnswerOption,
+  at: { id: string; projectDir: string; createdAt: number },
+): PermissionRule | null {
+  if (option === 'allow_once' || option === 'reject_once') return null
+  const wholeCommand = row.action.kind === 'command' && row.blob === null ? row.action.command : null
+  // A command of which the row holds only parts cannot be recognised again.
+  if (row.action.kind === 'command' && wholeCommand === null) return null
+  return {
+    id: at.id,
+    sessionId: option === 'allow_project' ? null : row.sessionId,
+    projectDir: option === 'allow_project' ? at.projectDir : null,
+    matchKind: wholeCommand === null ? 'tool' : 'command_exact',
+    pattern: wholeCommand ?? row.tool,
+    effect: option === 'reject_session' ? 'reject' : 'allow',
+    decisionId: row.id,
+    createdAt: at.createdAt,
+  }
+}

@@ -1,0 +1,5 @@
+import type { Migration } from '../../platform/types.ts'
+import { initial } from './001-initial.ts'
+
+/** The runtime's migrations, in order. */
+export const runtimeMigrations: readonly Migration[] = [initial]

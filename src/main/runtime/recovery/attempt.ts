@@ -1,0 +1,173 @@
+/**
+ * Brings one orphaned run to its true end: the one its owner had chosen, or the plain fact that the owner is gone. Lease
+ * first: whoever does not hold it writes nothing.
+ */
+import { AppError } from '../../../shared/errors.ts'
+import type { Actor } from '../../../shared/vocabulary.ts'
+import { withDeadline } from '../../platform/index.ts'
+import type { RuntimeContext } from '../context.ts'
+import type { RunRegistry } from '../execution/active.ts'
+import { toErrorInfo } from '../execution/classify.ts'
+import { worse } from '../execution/facts.ts'
+import { ORPHAN_STATES } from '../execution/machine.ts'
+import { safeText } from '../execution/redact.ts'
+import { writeTerminal } from '../execution/terminal.ts'
+import { isLease } from '../leases/keeper.ts'
+import type { Lease } from '../leases/keeper.ts'
+import type { PreparedEnd } from '../store/runs.ts'
+import type { RunRow } from '../types.ts'
+
+const LONGEST_RETRY_MS = 60_000
+const RECORD_LIMIT_MS = 5_000
+const ERROR_BYTES = 1_024
+const RECOVERY: Actor = { via: 'recovery', connection: null }
+
+export type RecoveryTrigger = 'scan' | 'wake' | 'admission' | 'user_stop'
+export type RecoveryOutcome = 'failed' | 'finished' | 'kept' | 'skipped'
+
+export interface Recovery {
+  /**
+   * `failed`: the run ended as lost; `finished`: with the end its owner had prepared; `kept`: it goes on elsewhere;
+   * `skipped`: somebody else has it, or it is not due.
+   * @throws AppError `worker_still_alive`, `lease_run_mismatch` and what the store throws; recorded, with the time of the next try.
+   */
+  recover(sessionId: string, trigger: RecoveryTrigger): Promise<RecoveryOutcome>
+}
+
+export function createRecovery(ctx: RuntimeContext, registry: RunRegistry): Recovery {
+  const { clock, log, store, tables, keeper, writer, executor, failpoints, changes, timing, secrets } = ctx
+
+  /** The one run of a session that has no owner, or null. */
+  function orphan(sessionId: string, trigger: RecoveryTrigger): RunRow | null {
+    const [run, second] = tables.runs.active(sessionId)
+    if (run === undefined || second !== undefined || registry.ofSession(sessionId) !== null) return null
+    const lease = tables.leases.get(sessionId)
+    if (lease !== null && keeper.isValid(lease)) return null
+    const earlier = tables.records.recovery(run.id)
+    const early = earlier?.state === 'failed' && (earlier.nextRetryAt ?? 0) > clock.nowMs()
+    return early && (trigger === 'scan' || trigger === 'wake') ? null : run
+  }
+
+  /** The lease for exactly this run, with its recovery on record; null: somebody else was first. */
+  function begin(run: RunRow, trigger: RecoveryTrigger): Promise<Lease | null> {
+    return store.writeTx((tx) => {
+      const { id: runId, sessionId } = run
+      const previousEpoch = tables.leases.get(sessionId)?.epoch ?? 0
+      const lease = keeper.take(tx, { sessionId, purpose: 'recovery', runId })
+      if (!isLease(lease)) return null
+      const now = tables.runs.get(runId)
+      if (now === null || now.state !== run.state || now.updatedAt !== run.updatedAt) {
+        throw new AppError('lease_run_mismatch', 'The run changed while it was taken over.', { detail: runId })
+      }
+      const at = clock.nowMs()
+      tables.records.beginRecovery({ runId, sessionId, trigger, reason: 'owner_lost', previousEpoch, at })
+      return lease
+    })
+  }
+
+  async function converge(run: RunRow, lease: Lease, trigger: RecoveryTrigger): Promise<RecoveryOutcome> {
+    const prepared = run.state === 'terminalizing' ? preparedOf(run) : null
+    if (prepared !== null) {
+      await write(run, lease, prepared)
+      return 'finished'
+    }
+    const ref = { sessionId: run.sessionId, runId: run.id, workerRef: run.workerRef }
+    const worker = await withDeadline(clock, timing.quiesceMs, lease.lost, (signal) => executor.quiesce(ref, signal))
+    if (worker === 'alive') {
+      throw new AppError('worker_still_alive', 'The agent of a run whose owner is gone still lives.', {
+        detail: run.id,
+      })
+    }
+    await write(run, lease, lostEnd(run, trigger, worker === 'stopped'))
+    return 'failed'
+  }
+
+  function preparedOf(run: RunRow): PreparedEnd | null {
+    try {
+      return tables.runs.prepared(run.id)
+    } catch (error) {
+      log.error('The prepared end of a run cannot be read.', { error, runId: run.id })
+      return null
+    }
+  }
+
+  /** `signalled`: what the worker was doing when it was ended is not known. */
+  function lostEnd(run: RunRow, trigger: RecoveryTrigger, signalled: boolean): PreparedEnd {
+    const doubt = signalled || tables.events.hasOpenTool(run.id)
+    const sideEffects = doubt ? worse(run.sideEffects, 'unknown') : run.sideEffects
+    const stopped = trigger === 'user_stop'
+    const error = toErrorInfo(
+      { message: '', code: stopped ? 'cancelled_by_user_after_owner_loss' : 'owner_lost' },
+      {
+        sideEffects,
+        partialOutput: run.partialOutput,
+        runId: run.id,
+        intentId: run.intentId,
+        attempt: run.attempt,
+        phase: 'terminalization',
+        redact: (text) => secrets.redact(text),
+      },
+    )
+    const { partialOutput } = run
+    const state = stopped ? 'cancelled' : 'failed'
+    return { state, stopReason: null, error, assistant: null, tools: [], sideEffects, partialOutput }
+  }
+
+  function write(run: RunRow, lease: Lease, end: PreparedEnd): Promise<void> {
+    const { id: runId, sessionId } = run
+    return store.writeTx((tx) => {
+      keeper.fence(tx, lease)
+      const at = clock.nowMs()
+      const settled = writeTerminal(tables, writer.emitIn(tx, sessionId), {
+        runId,
+        sessionId,
+        end,
+        from: [...ORPHAN_STATES, 'terminalizing'],
+        event: 'run_recovered',
+        by: RECOVERY,
+        at,
+        failpoint: () => undefined,
+      })
+      tables.records.completeRecovery(runId, at)
+      keeper.releaseIn(tx, lease)
+      failpoints.hit('converge.before_commit')
+      store.afterCommit(tx, () => {
+        for (const decisionId of settled) changes.tell({ kind: 'decision', sessionId, decisionId })
+        changes.tell({ kind: 'run', sessionId, runId })
+        changes.tell({ kind: 'session', sessionId })
+      })
+    })
+  }
+
+  async function record(run: RunRow, error: unknown): Promise<void> {
+    const attempt = tables.records.recovery(run.id)?.attempt ?? 1
+    const at = clock.nowMs()
+    const nextRetryAt = at + Math.min(LONGEST_RETRY_MS, 1_000 * 2 ** (attempt - 1))
+    const text = error instanceof AppError ? `${error.code}: ${error.message}` : String(error)
+    const last = safeText(text, ERROR_BYTES, (message) => secrets.redact(message))
+    await withDeadline(clock, RECORD_LIMIT_MS, undefined, (signal) =>
+      store.writeTx(() => tables.records.failRecovery({ runId: run.id, error: last, nextRetryAt, at }), signal),
+    )
+  }
+
+  return {
+    async recover(sessionId, trigger) {
+      const run = orphan(sessionId, trigger)
+      if (run === null) return 'skipped'
+      if (tables.records.remote(run.id) !== null) return 'kept'
+      const lease = await begin(run, trigger)
+      if (lease === null) return 'skipped'
+      changes.tell({ kind: 'session', sessionId })
+      try {
+        return await withDeadline(clock, timing.attemptMs, lease.lost, () => converge(run, lease, trigger))
+      } catch (error) {
+        await record(run, error).catch((failure: unknown) =>
+          log.warn('A failed recovery could not be recorded.', { error: failure, runId: run.id }),
+        )
+        await keeper.release(lease)
+        changes.tell({ kind: 'session', sessionId })
+        throw error
+      }
+    },
+  }
+}

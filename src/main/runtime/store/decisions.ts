@@ -1,0 +1,156 @@
+/** The decisions table. A row settles once: the update names the state it changes, so of two answers one wins. */
+import { z } from 'zod'
+import { Actor, Answer, AnswerOption, PermissionAction, Risk, ToolKind } from '../../../shared/vocabulary.ts'
+import type { Database } from '../../platform/types.ts'
+import type { DecisionRow } from '../types.ts'
+import { readJson } from './json.ts'
+
+const Payload = z.object({
+  toolCallId: z.string(),
+  tool: z.string(),
+  toolKind: ToolKind,
+  title: z.string(),
+  action: PermissionAction,
+  complete: z.boolean(),
+  riskReason: z.string(),
+  options: z.array(AnswerOption),
+  paths: z.array(z.string()),
+})
+
+const Row = z.object({
+  id: z.string(),
+  session_id: z.string(),
+  run_id: z.string(),
+  kind: z.enum(['approval', 'question']),
+  worker_request: z.string(),
+  risk: Risk.nullable(),
+  status: z.enum(['pending', 'resolved', 'cancelled', 'timed_out', 'withdrawn']),
+  value: z.string(),
+  payload: z.string(),
+  blob: z.string().nullable(),
+  answered_by: z.string().nullable(),
+  created_at: z.number(),
+  expires_at: z.number().nullable(),
+  settled_at: z.number().nullable(),
+  applied_at: z.number().nullable(),
+  told: z.enum(['sent', 'withdrawn', 'lost']).nullable(),
+})
+
+function toDecision(raw: unknown): DecisionRow {
+  const row = Row.parse(raw)
+  return {
+    ...readJson(Payload, row.payload, `decisions.payload of ${row.id}`),
+    id: row.id,
+    sessionId: row.session_id,
+    runId: row.run_id,
+    kind: row.kind,
+    requestId: row.worker_request,
+    blob: row.blob,
+    risk: row.risk,
+    status: row.status,
+    answer: row.value === '' ? null : readJson(Answer, row.value, `decisions.value of ${row.id}`),
+    by: row.answered_by === null ? null : readJson(Actor, row.answered_by, `decisions.answered_by of ${row.id}`),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    settledAt: row.settled_at,
+    told: row.told,
+    appliedAt: row.applied_at,
+  }
+}
+
+export interface Settlement {
+  status: Exclude<DecisionRow['status'], 'pending'>
+  answer: Answer | null
+  by: Actor
+}
+
+export type DecisionTable = ReturnType<typeof createDecisionTable>
+
+export function createDecisionTable(db: Database) {
+  const insertSql = db.prepare(
+    `INSERT INTO decisions (id, session_id, run_id, kind, worker_request, risk, status, value, payload, blob, answered_by, created_at,
+       expires_at, settled_at)
+     VALUES (@id, @sessionId, @runId, @kind, @requestId, @risk, @status, @value, @payload, @blob, @answeredBy, @createdAt, @expiresAt,
+       @settledAt)`,
+  )
+  const getSql = db.prepare('SELECT * FROM decisions WHERE id = ?')
+  const byRequestSql = db.prepare('SELECT * FROM decisions WHERE run_id = ? AND worker_request = ?')
+  const pendingOfRunSql = db.prepare(
+    `SELECT * FROM decisions WHERE run_id = ? AND status = 'pending' ORDER BY created_at, id`,
+  )
+  const pendingSql = db.prepare(
+    `SELECT * FROM decisions WHERE status = 'pending' AND (@sessionId IS NULL OR session_id = @sessionId) ORDER BY created_at, id`,
+  )
+  const historySql = db.prepare(
+    'SELECT * FROM decisions WHERE session_id = ? ORDER BY created_at DESC, id DESC LIMIT ?',
+  )
+  const countSql = db.prepare(`SELECT count(*) FROM decisions WHERE session_id = ? AND status = 'pending'`).pluck()
+  const rejectedSql = db
+    .prepare(
+      `SELECT 1 FROM decisions WHERE run_id = ? AND (status = 'timed_out' OR json_extract(nullif(value, ''), '$.option')
+         IN ('reject_once', 'reject_session')) LIMIT 1`,
+    )
+    .pluck()
+  const settleSql = db.prepare(
+    `UPDATE decisions SET status = @status, value = @value, answered_by = @by, settled_at = @at WHERE id = @id AND status = 'pending'`,
+  )
+  const toldSql = db.prepare('UPDATE decisions SET told = @how, applied_at = @at WHERE id = @id AND applied_at IS NULL')
+
+  return {
+    insert(decision: DecisionRow): void {
+      const { toolCallId, tool, toolKind, title, action, complete, riskReason, options, paths } = decision
+      const payload = { toolCallId, tool, toolKind, title, action, complete, riskReason, options, paths }
+      insertSql.run({
+        id: decision.id,
+        sessionId: decision.sessionId,
+        runId: decision.runId,
+        kind: decision.kind,
+        requestId: decision.requestId,
+        risk: decision.risk,
+        status: decision.status,
+        value: decision.answer === null ? '' : JSON.stringify(decision.answer),
+        payload: JSON.stringify(payload),
+        blob: decision.blob,
+        answeredBy: decision.by === null ? null : JSON.stringify(decision.by),
+        createdAt: decision.createdAt,
+        expiresAt: decision.expiresAt,
+        settledAt: decision.settledAt,
+      })
+    },
+    get(id: string): DecisionRow | null {
+      const row = getSql.get(id)
+      return row === undefined ? null : toDecision(row)
+    },
+    byRequest(runId: string, requestId: string): DecisionRow | null {
+      const row = byRequestSql.get(runId, requestId)
+      return row === undefined ? null : toDecision(row)
+    },
+    pendingOfRun(runId: string): DecisionRow[] {
+      return pendingOfRunSql.all(runId).map(toDecision)
+    },
+    /** Of one session, or of all. Oldest first. */
+    pending(sessionId: string | null): DecisionRow[] {
+      return pendingSql.all({ sessionId }).map(toDecision)
+    },
+    history(sessionId: string, limit: number): DecisionRow[] {
+      return historySql.all(sessionId, limit).map(toDecision)
+    },
+    countPending(sessionId: string): number {
+      return z.number().parse(countSql.get(sessionId))
+    },
+    /** Whether the run was told no at least once. */
+    wasRefused(runId: string): boolean {
+      return rejectedSql.get(runId) !== undefined
+    },
+    /** False: it had settled before. */
+    settle(id: string, settlement: Settlement, at: number): boolean {
+      const { status, answer, by } = settlement
+      const row = { id, status, value: answer === null ? '' : JSON.stringify(answer), by: JSON.stringify(by), at }
+      return settleSql.run(row).changes === 1
+    },
+    /** Consumed once. False: it was told before. */
+    markTold(id: string, how: 'sent' | 'withdrawn' | 'lost', at: number): boolean {
+      return toldSql.run({ id, how, at }).changes === 1
+    },
+  }
+}

@@ -1,0 +1,120 @@
+/** The append-only log, one per session. Numbers are given in the transaction that inserts, so their order is commit order. */
+import { z } from 'zod'
+import { RunState } from '../../../shared/vocabulary.ts'
+import type { EventData, EventType, SessionEvent } from '../../../shared/events.ts'
+import type { Database } from '../../platform/types.ts'
+import { readJson } from './json.ts'
+import type { SessionTable } from './sessions.ts'
+
+/** An event that has no number yet. `text` is its data as it will be stored. */
+export interface PendingEvent {
+  runId: string | null
+  type: EventType
+  state: RunState | null
+  data: Record<string, unknown>
+  text: string
+  dedupeKey: string | null
+}
+
+const Row = z.object({
+  session_id: z.string(),
+  seq: z.number(),
+  run_id: z.string().nullable(),
+  type: z.string(),
+  state: RunState.nullable(),
+  at: z.number(),
+  data: z.string(),
+})
+const anyData = z.record(z.string(), z.unknown())
+
+function toEvent(raw: unknown): SessionEvent {
+  const row = Row.parse(raw)
+  return {
+    sessionId: row.session_id,
+    seq: row.seq,
+    runId: row.run_id,
+    type: row.type,
+    state: row.state,
+    at: row.at,
+    data: readJson(anyData, row.data, `run_events.data of ${row.session_id} ${row.seq}`),
+  }
+}
+
+export type EventTable = ReturnType<typeof createEventTable>
+
+export function createEventTable(db: Database, sessions: SessionTable) {
+  const insertSql = db.prepare(
+    `INSERT INTO run_events (session_id, seq, run_id, type, state, at, dedupe_key, data)
+     VALUES (@sessionId, @seq, @runId, @type, @state, @at, @dedupeKey, @text)`,
+  )
+  const dedupeSql = db.prepare('SELECT 1 FROM run_events WHERE session_id = ? AND dedupe_key = ?').pluck()
+  const byKeySql = db.prepare(
+    'SELECT session_id, seq, run_id, type, state, at, data FROM run_events WHERE session_id = ? AND dedupe_key = ?',
+  )
+  const pageSql = db.prepare(
+    `SELECT session_id, seq, run_id, type, state, at, data FROM run_events WHERE session_id = @sessionId AND seq > @afterSeq
+     ORDER BY seq LIMIT @limit`,
+  )
+  const ofRunSql = db.prepare(
+    `SELECT session_id, seq, run_id, type, state, at, data FROM run_events WHERE run_id = ? ORDER BY seq`,
+  )
+  const openToolSql = db
+    .prepare(
+      `SELECT 1 FROM run_events WHERE run_id = @runId AND type IN ('tool_started', 'tool_updated')
+         AND json_extract(data, '$.status') NOT IN ('pending', 'declined')
+         AND json_extract(data, '$.toolCallId') NOT IN (SELECT ifnull(json_extract(data, '$.toolCallId'), '') FROM run_events
+           WHERE run_id = @runId AND type = 'tool_finished') LIMIT 1`,
+    )
+    .pluck()
+  const headSql = db.prepare('SELECT last_event_seq AS head, event_floor AS floor FROM sessions WHERE id = ?')
+
+  return {
+    /** Writes those whose key is not there yet; answers them with their numbers, ascending and adjacent. */
+    append(sessionId: string, events: readonly PendingEvent[], at: number): SessionEvent[] {
+      const fresh = events.filter(({ dedupeKey }) => dedupeKey === null || !this.has(sessionId, dedupeKey))
+      if (fresh.length === 0) return []
+      const last = sessions.takeEventSeqs(sessionId, fresh.length)
+      if (last === null) return []
+      return fresh.map(({ runId, type, state, data, text, dedupeKey }, index) => {
+        const seq = last - fresh.length + 1 + index
+        insertSql.run({ sessionId, seq, runId, type, state, at, dedupeKey, text })
+        return { sessionId, seq, runId, type, state, at, data }
+      })
+    },
+    has(sessionId: string, dedupeKey: string): boolean {
+      return dedupeSql.get(sessionId, dedupeKey) !== undefined
+    },
+    byKey(sessionId: string, dedupeKey: string): SessionEvent | null {
+      const row = byKeySql.get(sessionId, dedupeKey)
+      return row === undefined ? null : toEvent(row)
+    },
+    /** At most `limit` events and about `maxBytes` of data, one event at least. */
+    page(query: { sessionId: string; afterSeq: number; limit: number; maxBytes: number }): SessionEvent[] {
+      const events: SessionEvent[] = []
+      let bytes = 0
+      for (const raw of pageSql.iterate(query)) {
+        const event = toEvent(raw)
+        bytes += z.object({ data: z.string() }).parse(raw).data.length
+        if (events.length > 0 && bytes > query.maxBytes) break
+        events.push(event)
+      }
+      return events
+    },
+    ofRun(runId: string): SessionEvent[] {
+      return ofRunSql.all(runId).map(toEvent)
+    },
+    /** Whether a tool call of the run began and never ended. */
+    hasOpenTool(runId: string): boolean {
+      return openToolSql.get({ runId }) !== undefined
+    },
+    head(sessionId: string): { head: number; floor: number } | null {
+      const row = headSql.get(sessionId)
+      return row === undefined ? null : z.object({ head: z.number(), floor: z.number() }).parse(row)
+    },
+  }
+}
+
+/** Gives a literal its event's type, so that the compiler holds `data` to the schema. */
+export type EventDraft = {
+  [T in EventType]: { runId: string | null; type: T; state?: RunState; data: EventData<T>; dedupeKey?: string }
+}[EventType]

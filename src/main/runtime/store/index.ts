@@ -1,0 +1,30 @@
+import type { Database, Ids } from '../../platform/types.ts'
+import { createDecisionTable } from './decisions.ts'
+import { createDraftTable } from './drafts.ts'
+import { createEventTable } from './events.ts'
+import { createIntentTable } from './intents.ts'
+import { createLeaseTable } from './leases.ts'
+import { createRecordTables } from './records.ts'
+import { createRuleTable } from './rules.ts'
+import { createRunTable } from './runs.ts'
+import { createSessionTable } from './sessions.ts'
+import { createTranscriptTables } from './transcript.ts'
+
+export type Tables = ReturnType<typeof createTables>
+
+/** Every table of the runtime, its statements prepared once. Writes belong inside a `writeTx`. */
+export function createTables(db: Database, ids: Ids) {
+  const sessions = createSessionTable(db)
+  return {
+    sessions,
+    intents: createIntentTable(db),
+    runs: createRunTable(db),
+    events: createEventTable(db, sessions),
+    transcript: createTranscriptTables(db, sessions, ids),
+    leases: createLeaseTable(db),
+    decisions: createDecisionTable(db),
+    rules: createRuleTable(db),
+    drafts: createDraftTable(db),
+    records: createRecordTables(db),
+  }
+}

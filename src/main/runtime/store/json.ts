@@ -1,0 +1,29 @@
+import { z } from 'zod'
+import { AppError } from '../../../shared/errors.ts'
+
+/**
+ * Reads a JSON column. @throws AppError `database_corrupt` naming the row: that row alone is unusable, not the database.
+ */
+export function readJson<T>(schema: z.ZodType<T>, text: string, where: string): T {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw corrupt(where, error)
+  }
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  throw corrupt(where, parsed.error)
+}
+
+function corrupt(where: string, cause: unknown): AppError {
+  return new AppError('database_corrupt', 'A record in the database cannot be read. Other sessions are not affected.', {
+    detail: where,
+    cause,
+  })
+}
+
+/** SQLite knows no booleans. */
+export function flag(value: boolean): 0 | 1 {
+  return value ? 1 : 0
+}

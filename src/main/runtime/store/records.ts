@@ -1,0 +1,135 @@
+/** Small tables beside the runs: what a run used, its recovery, its remote half, its finished view. */
+import { z } from 'zod'
+import type { Usage } from '../../../shared/vocabulary.ts'
+import type { Database } from '../../platform/types.ts'
+
+const Recovery = z.object({
+  run_id: z.string(),
+  state: z.enum(['recovering', 'failed', 'completed', 'detached_remote']),
+  attempt: z.number(),
+  last_error: z.string(),
+  next_retry_at: z.number().nullable(),
+})
+
+export interface RecoveryRow {
+  runId: string
+  state: 'recovering' | 'failed' | 'completed' | 'detached_remote'
+  attempt: number
+  lastError: string
+  nextRetryAt: number | null
+}
+
+const Remote = z.object({
+  driver: z.string(),
+  remote_id: z.string(),
+  state: z.string(),
+  terminal: z.number(),
+  can_cancel: z.number(),
+  cancel_requested: z.number(),
+})
+
+export interface RemoteRow {
+  driver: string
+  remoteId: string
+  state: string
+  terminal: boolean
+  canCancel: boolean
+  cancelRequested: boolean
+}
+
+const View = z.object({ last_seq: z.number(), view: z.string() })
+
+export type RecordTables = ReturnType<typeof createRecordTables>
+
+export function createRecordTables(db: Database) {
+  const usageSql = db.prepare(
+    `INSERT INTO run_usage (run_id, input_tokens, cached_input_tokens, cache_write_tokens, output_tokens, reasoning_tokens, cost_micros,
+       context_used, context_size, updated_at)
+     VALUES (@runId, @inputTokens, @cachedInputTokens, @cacheWriteTokens, @outputTokens, @reasoningTokens, @costMicros, @contextUsed,
+       @contextSize, @at)
+     ON CONFLICT (run_id) DO UPDATE SET input_tokens = excluded.input_tokens, cached_input_tokens = excluded.cached_input_tokens,
+       cache_write_tokens = excluded.cache_write_tokens, output_tokens = excluded.output_tokens,
+       reasoning_tokens = excluded.reasoning_tokens, cost_micros = excluded.cost_micros, context_used = excluded.context_used,
+       context_size = excluded.context_size, updated_at = excluded.updated_at`,
+  )
+  const recoverySql = db.prepare('SELECT * FROM run_recoveries WHERE run_id = ?')
+  const beginSql = db.prepare(
+    `INSERT INTO run_recoveries (run_id, session_id, state, trigger_source, reason_code, attempt, previous_epoch, started_at, updated_at)
+     VALUES (@runId, @sessionId, 'recovering', @trigger, @reason, 1, @previousEpoch, @at, @at)
+     ON CONFLICT (run_id) DO UPDATE SET state = 'recovering', trigger_source = @trigger, reason_code = @reason, attempt = attempt + 1,
+       previous_epoch = @previousEpoch, updated_at = @at, completed_at = NULL`,
+  )
+  const failSql = db.prepare(
+    `UPDATE run_recoveries SET state = 'failed', last_error = @error, next_retry_at = @nextRetryAt, updated_at = @at WHERE run_id = @runId`,
+  )
+  const completeSql = db.prepare(
+    `UPDATE run_recoveries SET state = 'completed', next_retry_at = NULL, updated_at = @at, completed_at = @at WHERE run_id = @runId`,
+  )
+  const remoteSql = db.prepare('SELECT * FROM remote_executions WHERE run_id = ?')
+  const viewSql = db.prepare('SELECT last_seq, view FROM run_views WHERE run_id = ?')
+  const putViewSql = db.prepare(
+    `INSERT INTO run_views (run_id, last_seq, view) VALUES (?, ?, ?)
+     ON CONFLICT (run_id) DO UPDATE SET last_seq = excluded.last_seq, view = excluded.view`,
+  )
+
+  return {
+    putUsage(runId: string, usage: Usage, at: number): void {
+      const { costUsd, ...tokens } = usage
+      const costMicros = costUsd === null ? null : Math.round(costUsd * 1_000_000)
+      const whole = Object.fromEntries(
+        Object.entries(tokens).map(([name, value]) => [name, value === null ? null : Math.round(value)]),
+      )
+      usageSql.run({ runId, ...whole, costMicros, at })
+    },
+    recovery(runId: string): RecoveryRow | null {
+      const raw = recoverySql.get(runId)
+      if (raw === undefined) return null
+      const row = Recovery.parse(raw)
+      return {
+        runId: row.run_id,
+        state: row.state,
+        attempt: row.attempt,
+        lastError: row.last_error,
+        nextRetryAt: row.next_retry_at,
+      }
+    },
+    beginRecovery(row: {
+      runId: string
+      sessionId: string
+      trigger: string
+      reason: string
+      previousEpoch: number
+      at: number
+    }): void {
+      beginSql.run(row)
+    },
+    failRecovery(row: { runId: string; error: string; nextRetryAt: number; at: number }): void {
+      failSql.run(row)
+    },
+    completeRecovery(runId: string, at: number): void {
+      completeSql.run({ runId, at })
+    },
+    remote(runId: string): RemoteRow | null {
+      const raw = remoteSql.get(runId)
+      if (raw === undefined) return null
+      const row = Remote.parse(raw)
+      return {
+        driver: row.driver,
+        remoteId: row.remote_id,
+        state: row.state,
+        terminal: row.terminal === 1,
+        canCancel: row.can_cancel === 1,
+        cancelRequested: row.cancel_requested === 1,
+      }
+    },
+    view(runId: string): { lastSeq: number; view: string } | null {
+      const raw = viewSql.get(runId)
+      if (raw === undefined) return null
+      const row = View.parse(raw)
+      return { lastSeq: row.last_seq, view: row.view }
+    },
+    putView(runId: string, lastSeq: number, view: string): void {
+      putViewSql.run(runId, lastSeq, view)
+    },
+  }
+}

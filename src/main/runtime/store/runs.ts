@@ -1,0 +1,220 @@
+/**
+ * The runs table. A state changes only from one of its allowed predecessors; whoever changes it stands behind a lease.
+ */
+import { z } from 'zod'
+import { ErrorInfo } from '../../../shared/events.ts'
+import { Mode, RunState, SideEffects, Source } from '../../../shared/vocabulary.ts'
+import type { TerminalState } from '../../../shared/vocabulary.ts'
+import type { Database } from '../../platform/types.ts'
+import { PolicySnapshot } from '../types.ts'
+import type { RunRow } from '../types.ts'
+import { flag, readJson } from './json.ts'
+
+/** The chosen end of a run, kept while its last work is done. */
+export const PreparedEnd = z.object({
+  state: z.enum(['completed', 'incomplete', 'failed', 'cancelled', 'timed_out']),
+  stopReason: z.string().nullable(),
+  error: ErrorInfo.nullable(),
+  assistant: z.object({ text: z.string() }).nullable(),
+  tools: z.array(
+    z.object({
+      toolCallId: z.string(),
+      tool: z.string(),
+      name: z.string().nullable(),
+      title: z.string(),
+      status: z.string(),
+      paths: z.array(z.string()),
+      text: z.string(),
+    }),
+  ),
+  sideEffects: SideEffects,
+  partialOutput: z.boolean(),
+})
+export type PreparedEnd = z.infer<typeof PreparedEnd>
+
+const Columns = z.object({
+  id: z.string(),
+  session_id: z.string(),
+  intent_id: z.string(),
+  attempt: z.number(),
+  retry_of: z.string().nullable(),
+  source: Source,
+  mode: Mode,
+  provider: z.string().nullable(),
+  model: z.string().nullable(),
+  worker_ref: z.string().nullable(),
+  state: RunState,
+  side_effects: SideEffects,
+  partial_output: z.number(),
+  accepted: z.number(),
+  reopen_count: z.number(),
+  error: z.string().nullable(),
+  created_at: z.number(),
+  started_at: z.number().nullable(),
+  updated_at: z.number(),
+  finished_at: z.number().nullable(),
+})
+const COLUMNS = Object.keys(Columns.shape).join(', ')
+
+function toRun(raw: unknown): RunRow {
+  const row = Columns.parse(raw)
+  return {
+    id: row.id,
+    sessionId: row.session_id,
+    intentId: row.intent_id,
+    attempt: row.attempt,
+    retryOf: row.retry_of,
+    source: row.source,
+    mode: row.mode,
+    provider: row.provider,
+    model: row.model,
+    workerRef: row.worker_ref,
+    state: row.state,
+    sideEffects: row.side_effects,
+    partialOutput: row.partial_output === 1,
+    accepted: row.accepted === 1,
+    reopenCount: row.reopen_count,
+    error: row.error === null ? null : readJson(ErrorInfo, row.error, `runs.error of ${row.id}`),
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    updatedAt: row.updated_at,
+    finishedAt: row.finished_at,
+  }
+}
+
+export interface NewRun {
+  id: string
+  sessionId: string
+  intentId: string
+  attempt: number
+  retryOf: string | null
+  policy: PolicySnapshot
+  at: number
+}
+
+export interface RunFacts {
+  sideEffects: SideEffects
+  partialOutput: boolean
+}
+
+const ACTIVE = `finished_at IS NULL`
+
+export type RunTable = ReturnType<typeof createRunTable>
+
+export function createRunTable(db: Database) {
+  const getSql = db.prepare(`SELECT ${COLUMNS} FROM runs WHERE id = ?`)
+  const activeSql = db.prepare(`SELECT ${COLUMNS} FROM runs WHERE session_id = ? AND ${ACTIVE} ORDER BY created_at`)
+  const lastEndedSql = db.prepare(
+    `SELECT ${COLUMNS} FROM runs WHERE session_id = ? AND finished_at IS NOT NULL ORDER BY finished_at DESC, id DESC LIMIT 1`,
+  )
+  const orphanCandidatesSql = db.prepare(`SELECT session_id FROM runs WHERE ${ACTIVE} ORDER BY session_id`).pluck()
+  const latestAttemptSql = db.prepare('SELECT max(attempt) FROM runs WHERE intent_id = ?').pluck()
+  const listSql = db.prepare(
+    `SELECT ${COLUMNS} FROM runs WHERE session_id = @sessionId AND (@before IS NULL OR (created_at, id) <
+       (SELECT created_at, id FROM runs WHERE id = @before)) ORDER BY created_at DESC, id DESC LIMIT @limit`,
+  )
+  const policySql = db.prepare('SELECT policy FROM runs WHERE id = ?').pluck()
+  const preparedSql = db.prepare('SELECT prepared FROM runs WHERE id = ?').pluck()
+  const insertSql = db.prepare(
+    `INSERT INTO runs (id, session_id, intent_id, attempt, retry_of, source, mode, provider, model, policy, state, created_at, updated_at)
+     VALUES (@id, @sessionId, @intentId, @attempt, @retryOf, @source, @mode, @provider, @model, @policy, 'created', @at, @at)`,
+  )
+  const moveSql = db.prepare(
+    `UPDATE runs SET state = @to, updated_at = @at,
+       started_at = CASE WHEN @to = 'running' THEN ifnull(started_at, @at) ELSE started_at END,
+       finished_at = CASE WHEN @to IN ('completed', 'incomplete', 'failed', 'cancelled', 'timed_out') THEN @at END
+     WHERE id = @id AND state IN (SELECT value FROM json_each(@from))`,
+  )
+  const acceptSql = db.prepare('UPDATE runs SET accepted = 1, worker_ref = ? WHERE id = ?')
+  const factsSql = db.prepare(
+    'UPDATE runs SET side_effects = @sideEffects, partial_output = @partialOutput WHERE id = @id',
+  )
+  const progressSql = db.prepare('UPDATE runs SET progress = ? WHERE id = ?')
+  const prepareSql = db.prepare(
+    `UPDATE runs SET state = 'terminalizing', prepared = @prepared, updated_at = @at
+     WHERE id = @id AND state IN (SELECT value FROM json_each(@from))`,
+  )
+  const endSql = db.prepare(
+    `UPDATE runs SET state = @state, error = @error, side_effects = @sideEffects, partial_output = @partialOutput,
+       prepared = NULL, progress = NULL, finished_at = @at, updated_at = @at
+     WHERE id = @id AND state IN (SELECT value FROM json_each(@from))`,
+  )
+
+  return {
+    get(id: string): RunRow | null {
+      const row = getSql.get(id)
+      return row === undefined ? null : toRun(row)
+    },
+    /** One at most, by the index `runs_one_active`; more only in a damaged database. */
+    active(sessionId: string): RunRow[] {
+      return activeSql.all(sessionId).map(toRun)
+    },
+    lastEnded(sessionId: string): RunRow | null {
+      const row = lastEndedSql.get(sessionId)
+      return row === undefined ? null : toRun(row)
+    },
+    /** Sessions with a run that has not ended, whoever owns it. */
+    sessionsWithActiveRun(): string[] {
+      return z.array(z.string()).parse(orphanCandidatesSql.all())
+    },
+    latestAttempt(intentId: string): number {
+      return z.number().parse(latestAttemptSql.get(intentId) ?? 0)
+    },
+    /** Newest first; `before` is a run's id. */
+    list(query: { sessionId: string; before: string | null; limit: number }): RunRow[] {
+      return listSql.all(query).map(toRun)
+    },
+    policy(id: string): PolicySnapshot | null {
+      const text = policySql.get(id)
+      return text === undefined ? null : readJson(PolicySnapshot, z.string().parse(text), `runs.policy of ${id}`)
+    },
+    prepared(id: string): PreparedEnd | null {
+      const text = z.string().nullish().parse(preparedSql.get(id)) ?? null
+      return text === null ? null : readJson(PreparedEnd, text, `runs.prepared of ${id}`)
+    },
+    insert(run: NewRun): void {
+      const { policy, ...rest } = run
+      insertSql.run({
+        ...rest,
+        source: policy.source,
+        mode: policy.mode,
+        provider: policy.connectionId,
+        model: policy.modelId,
+        policy: JSON.stringify(policy),
+      })
+    },
+    /** False: the run is in none of `from`. */
+    move(id: string, to: RunState, from: readonly RunState[], at: number): boolean {
+      return moveSql.run({ id, to, from: JSON.stringify(from), at }).changes === 1
+    },
+    accept(id: string, workerRef: string): void {
+      acceptSql.run(workerRef, id)
+    },
+    setFacts(id: string, facts: RunFacts): void {
+      factsSql.run({ id, sideEffects: facts.sideEffects, partialOutput: flag(facts.partialOutput) })
+    },
+    setProgress(id: string, progress: object | null): void {
+      progressSql.run(progress === null ? null : JSON.stringify(progress), id)
+    },
+    prepare(id: string, end: PreparedEnd, from: readonly RunState[], at: number): boolean {
+      return prepareSql.run({ id, prepared: JSON.stringify(end), from: JSON.stringify(from), at }).changes === 1
+    },
+    end(
+      id: string,
+      end: RunFacts & { state: TerminalState; error: ErrorInfo | null },
+      from: readonly RunState[],
+      at: number,
+    ): boolean {
+      const row = {
+        id,
+        state: end.state,
+        error: end.error === null ? null : JSON.stringify(end.error),
+        sideEffects: end.sideEffects,
+        partialOutput: flag(end.partialOutput),
+        from: JSON.stringify(from),
+        at,
+      }
+      return endSql.run(row).changes === 1
+    },
+  }
+}
