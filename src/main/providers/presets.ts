@@ -117,14 +117,9 @@ export function protocolOf(connection: {
 }
 
 function wantedProtocol(connection: { client: ClientId; protocol?: RouteProtocol | undefined }): RouteProtocol | null {
-  switch (connection.client) {
-    case 'codex':
-      return 'responses'
-    case 'claude':
-      return 'anthropic_messages'
-    case 'builtin':
-      return connection.protocol ?? null
-  }
+  if (connection.client === 'codex') return 'responses'
+  if (connection.client === 'claude') return 'anthropic_messages'
+  return connection.protocol ?? null
 }
 
 /** Null: preset `rehearsal`, whose address is asked for at each request. */

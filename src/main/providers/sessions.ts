@@ -1,6 +1,6 @@
 /** What a session's workers are pointed at: binding a worker, and moving what runs. Everything in the caller's commit. */
 import { AppError } from '../../shared/errors.ts'
-import type { Ids, Tx } from '../platform/types.ts'
+import type { Ids, Secret, Tx } from '../platform/types.ts'
 import { createSecret } from '../platform/index.ts'
 import type { CatalogState } from './catalog/state.ts'
 import type { CodexModel } from './contracts/codex-models.ts'
@@ -36,6 +36,8 @@ export interface SessionDeps {
   port: () => number | null
   /** Requests under way at the session's routes. */
   flights: (digest: string) => number
+  /** A route is bound in this transaction; `key` is its id. */
+  onBound: (digest: string, key: Secret, tx: Tx) => void
   /** Null: none was written for this worker. */
   codexCatalogPath: (workerId: string) => string | null
 }
@@ -126,6 +128,8 @@ export function createSessionRoutes(deps: SessionDeps): SessionRoutes {
     const port = deps.port()
     if (port === null) throw new AppError('route_listener_failed', 'The Router does not listen yet. Try again.')
     const routeId = Buffer.from(ids.bytes(32)).toString('base64url')
+    const key = createSecret(routeId)
+    const digest = routeDigest(routeId)
     const binding = bindingOf(contract, state.current().revision)
     // The plan comes first: a form that cannot be started writes nothing.
     const plan = launchPlan({
@@ -133,15 +137,16 @@ export function createSessionRoutes(deps: SessionDeps): SessionRoutes {
       binding,
       port,
       routeId,
-      key: createSecret(routeId),
+      key,
       credentialEnvs: state.current().connections.flatMap((row) => row.credentialEnv ?? []),
       codexCatalogPath: client === 'codex' ? deps.codexCatalogPath(workerId) : null,
     })
     routes.bind(
-      { workerId, sessionId, digest: routeDigest(routeId), connectionId: contract.connection.id, port, binding },
+      { workerId, sessionId, digest, connectionId: contract.connection.id, port, binding },
       { sessionId, client, choice, domain: contract.historyDomain, ...history },
       tx,
     )
+    deps.onBound(digest, key, tx)
     return plan
   }
 

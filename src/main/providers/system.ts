@@ -72,14 +72,23 @@ export async function openSystem(deps: ProvidersDeps, exchanges: Exchanges, read
   const credentials = await openCredentials(deps, at('secrets'))
   const keys = createKeys({ store: credentials.store, secrets, log })
   const environmentKey = createEnvironmentKeys(deps.environment, secrets)
-  const resolving = deps.resolve === undefined ? {} : { resolve: deps.resolve }
-  const upstream = createUpstream(resolving)
+  const upstream = createUpstream(deps.resolve === undefined ? {} : { resolve: deps.resolve })
   const codexCatalogs = createCodexCatalogFiles({ dir: at('codex-catalogs'), files, log })
   let codexModels: ReadonlyMap<string, CodexModel> = new Map()
 
   // The Router reads routes, and routes cut the Router's requests: one of the two is reached through a box.
   const box: { router: Router | null } = { router: null }
-  const routes = createRoutes({ store, clock, log, onReleased: (digest) => box.router?.abortRoute(digest) })
+  const routeKeys = new Map<string, Disposable>()
+  const routes = createRoutes({
+    store,
+    clock,
+    log,
+    onReleased(digest) {
+      box.router?.abortRoute(digest)
+      routeKeys.get(digest)?.[Symbol.dispose]()
+      routeKeys.delete(digest)
+    },
+  })
   const { malformed } = routes.load()
   const port = createRouterPort({
     state,
@@ -92,7 +101,7 @@ export async function openSystem(deps: ProvidersDeps, exchanges: Exchanges, read
     ready,
     record: (exchange) => exchanges.record(exchange),
   })
-  const router = createRouter({ clock, log, port, bodyCapBytes: deps.bodyCapBytes, ...resolving })
+  const router = createRouter({ clock, log, port, upstream, bodyCapBytes: deps.bodyCapBytes })
   box.router = router
 
   const ownPorts = (): ReadonlySet<number> => {
@@ -112,6 +121,10 @@ export async function openSystem(deps: ProvidersDeps, exchanges: Exchanges, read
     isLeaving: (id) => edits.isLeaving(id),
     port: () => router.port(),
     flights: (digest) => router.flights(digest),
+    onBound(digest, key, tx) {
+      // An agent may print its own key: while the route is open, no log shows it.
+      store.afterCommit(tx, () => void routeKeys.set(digest, secrets.add(key, 'route id')))
+    },
     codexCatalogPath: (workerId) => codexCatalogs.pathFor(workerId),
   })
 
@@ -152,7 +165,11 @@ export async function openSystem(deps: ProvidersDeps, exchanges: Exchanges, read
       codexModels = new Map((await readCodexModels(home)).map((model) => [model.slug, model]))
     },
     notices: (): readonly RouteNotice[] => [
-      ...malformed.map((row): RouteNotice => ({ ...row, reason: 'malformed' })),
+      ...malformed.map((row): RouteNotice => ({
+        workerId: row.workerId,
+        sessionId: row.sessionId,
+        reason: 'malformed',
+      })),
       ...routes.all().flatMap((route): RouteNotice[] => {
         const row = state.current().connections.find((candidate) => candidate.id === route.connectionId)
         if (row !== undefined) return []

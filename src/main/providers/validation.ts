@@ -28,7 +28,7 @@ export function checkName(name: string): void {
   const fine =
     name === name.trim() &&
     name.length > 0 &&
-    [...name].length <= NAME_CODE_POINTS &&
+    Array.from(name).length <= NAME_CODE_POINTS &&
     !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name)
   if (!fine)
     throw invalid('name', 'A name has 1 to 64 characters, none of them a control character, and no space at its ends.')

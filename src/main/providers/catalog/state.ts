@@ -38,7 +38,7 @@ export function createCatalogState(file: CatalogFile): CatalogState {
       const next = freeze({
         schemaVersion: 1,
         revision: catalog.revision + 1,
-        connections: sorted(connections).map((row) => ({ ...row })),
+        connections: structuredClone(sorted(connections)),
         defaults: structuredClone(defaults),
       })
       const outcome = await file.save(next)

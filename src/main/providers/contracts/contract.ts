@@ -88,7 +88,7 @@ function connectionOf(catalog: Catalog, client: ClientId, choice: RuntimeChoice)
   const connection = catalog.connections.find((row) => row.id === choice.connectionId)
   if (connection === undefined) {
     throw new AppError('model_profile_not_found', 'This Provider connection no longer exists. Pick another one.', {
-      ...(choice.connectionId === null ? {} : { detail: choice.connectionId }),
+      detail: choice.connectionId ?? 'none',
     })
   }
   if (connection.client === client) return connection
