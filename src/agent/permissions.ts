@@ -33,12 +33,7 @@ export async function askPermission(
     content: [...call.preview],
     _meta: { wheelhouse: { action: call.action } },
   }
-  const params = {
-    sessionId: request.sessionId,
-    toolCall,
-    options: OPTIONS,
-    _meta: { wheelhouse: { action: call.action } },
-  }
+  const params = { sessionId: request.sessionId, toolCall, options: OPTIONS }
   const answer = PermissionAnswer.safeParse(await peer.request('session/request_permission', params, signal))
   if (!answer.success) return { kind: 'denied', told: 'The answer to the permission request could not be read.' }
   const { outcome, _meta: meta } = answer.data

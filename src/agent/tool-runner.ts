@@ -101,7 +101,6 @@ export function createToolRunner(deps: {
         status: outcome.end === 'done' ? 'completed' : 'failed',
         content: [...shown],
         rawOutput: outcome.rawOutput ?? outcome.text,
-        ...(outcome.rawOutput === undefined ? {} : { _meta: { wheelhouse: outcome.rawOutput } }),
       })
       return { text: outcome.text, failed: outcome.end === 'tool_failed' }
     },

@@ -129,14 +129,14 @@ test('a permission request carries the exact action, the whole diff and one-time
   expect(edit.toolCall).toMatchObject({ kind: 'edit', status: 'pending', locations: [{ path }] })
   expect(edit.toolCall.content).toEqual([{ type: 'diff', path, oldText: 'keep\nold\n', newText: 'keep\nnew\n' }])
   const change = { path, oldText: 'keep\nold\n', newText: 'keep\nnew\n' }
-  expect(edit._meta.wheelhouse.action).toEqual({ kind: 'edit', changes: [change] })
+  expect(edit.toolCall._meta.wheelhouse.action).toEqual({ kind: 'edit', changes: [change] })
   const command = { kind: 'command', command: 'echo "hi" | wc -c', cwd, wrapper: null }
-  expect(bash._meta.wheelhouse.action).toEqual(command)
+  expect(bash.toolCall._meta.wheelhouse.action).toEqual(command)
   expect(bash.toolCall.rawInput.command).toBe('echo "hi" | wc -c')
   expect(read.toolCall.title).toBe('Read /etc/hostname (outside the project)')
   expect(read.toolCall.locations).toEqual([{ path: '/etc/hostname' }])
   for (const request of [edit, bash, read]) {
-    expect(PermissionAction.safeParse(request._meta.wheelhouse.action).success).toBe(true)
+    expect(PermissionAction.safeParse(request.toolCall._meta.wheelhouse.action).success).toBe(true)
     expect(request.options.map((option: { kind: string }) => option.kind)).toEqual(['allow_once', 'reject_once'])
   }
 })
