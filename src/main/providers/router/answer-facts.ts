@@ -35,8 +35,8 @@ export function createFactReader(): FactReader {
     createPathVisitor({
       wantsKey: (path) => path.length < MAX_DEPTH && !path.includes(null),
       wantsText: (path) => path.length <= MAX_DEPTH && NAMES.has(path.at(-1) ?? '') && !path.includes(null),
-      valueEnds(path, text) {
-        if (typeof text !== 'string' || text.length > 512) return
+      valueEnds(path, _kind, text) {
+        if (text === null || text.length > 512) return
         const inner = path[0] === 'response' || path[0] === 'message' ? path.slice(1) : path
         // `message.type` is not the event's type.
         if (inner !== path && inner[0] === 'type') return

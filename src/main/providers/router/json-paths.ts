@@ -1,10 +1,8 @@
 /** Tells a listener where in a JSON document each value stands. */
-import type { JsonContainer, JsonVisitor } from './json-scanner.ts'
+import type { JsonContainer, JsonScalar, JsonVisitor } from './json-scanner.ts'
 
 /** The keys of the objects around a value, outermost first; null inside an array. */
 export type JsonPath = readonly (string | null)[]
-
-export const CONTAINER = Symbol('an object or array')
 
 /** Each `path` is one live array: read it at once, never keep it. Keys that were not wanted stand as empty strings. */
 export interface PathListener {
@@ -14,8 +12,8 @@ export interface PathListener {
   memberNamed?(path: JsonPath): void
   /** `memberStart`: where its key begins, or the value itself inside an array. */
   valueStarts?(path: JsonPath, kind: JsonContainer | 'scalar', start: number, memberStart: number): void
-  /** `text`: of a wanted string or number, null for other scalars. */
-  valueEnds(path: JsonPath, text: string | null | typeof CONTAINER, start: number, end: number): void
+  /** `text`: of a wanted string or number, else null. */
+  valueEnds(path: JsonPath, kind: JsonContainer | JsonScalar, text: string | null, start: number, end: number): void
 }
 
 export function createPathVisitor(listener: PathListener): JsonVisitor {
@@ -52,14 +50,14 @@ export function createPathVisitor(listener: PathListener): JsonVisitor {
       listener.valueStarts?.(path, kind, start, inArray ? start : memberStart)
       opened.push({ isArray: kind === 'array', start })
     },
-    close(_kind, depth, end) {
+    close(kind, depth, end) {
       path.length = depth
-      listener.valueEnds(path, CONTAINER, opened.pop()?.start ?? 0, end)
+      listener.valueEnds(path, kind, null, opened.pop()?.start ?? 0, end)
     },
-    scalar(_kind, text, depth, start, end) {
+    scalar(kind, text, depth, start, end) {
       const inArray = enterValue(depth)
       listener.valueStarts?.(path, 'scalar', start, inArray ? start : memberStart)
-      listener.valueEnds(path, text, start, end)
+      listener.valueEnds(path, kind, text, start, end)
     },
   }
 }

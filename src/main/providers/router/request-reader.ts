@@ -1,6 +1,6 @@
 /** Reads what the Router must know of a request body while its bytes arrive: the model, the effort, and what to strip. */
 import { AppError } from '../../../shared/errors.ts'
-import { CONTAINER, createPathVisitor } from './json-paths.ts'
+import { createPathVisitor } from './json-paths.ts'
 import { createJsonScanner } from './json-scanner.ts'
 import { createStateStripper } from './provider-state.ts'
 import type { Splice } from './splices.ts'
@@ -72,17 +72,17 @@ export function createRequestReader(options: { protocol: RouteProtocol; strip: b
         reasoning = { kind: 'in_reasoning', at: start + 1, empty: true }
       }
     },
-    valueEnds(path, text, start, end) {
-      if (text !== CONTAINER) stripper?.text(path, text)
+    valueEnds(path, kind, text, start, end) {
+      if (kind !== 'object' && kind !== 'array') stripper?.text(path, kind === 'string' ? text : null)
       stripper?.valueEnds(path, end)
       if (path.length === 1 && path[0] === 'model') {
-        if (typeof text !== 'string') throw malformed('`model` is no string')
+        if (kind !== 'string' || text === null) throw malformed('`model` is no string')
         model = { start, end, text }
       } else if (path.length === 1 && path[0] === 'reasoning' && reasoning === null) {
         reasoning = { kind: 'replaces_reasoning', start, end }
       } else if (path.length === 2 && path[0] === 'reasoning' && path[1] === 'effort') {
         if (reasoning?.kind === 'there') throw malformed('it names `reasoning.effort` twice')
-        reasoning = { kind: 'there', text: typeof text === 'string' ? text : null, start, end }
+        reasoning = { kind: 'there', text: kind === 'string' ? text : null, start, end }
       }
     },
   })

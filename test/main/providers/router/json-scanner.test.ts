@@ -1,0 +1,105 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createJsonScanner } from '../../../../src/main/providers/router/json-scanner.ts'
+import type { JsonVisitor } from '../../../../src/main/providers/router/json-scanner.ts'
+
+type Token = readonly unknown[]
+
+function recording(): { visitor: JsonVisitor; tokens: Token[] } {
+  const tokens: Token[] = []
+  return {
+    tokens,
+    visitor: {
+      wantsText: () => true,
+      key: (...token) => void tokens.push(['key', ...token]),
+      open: (...token) => void tokens.push(['open', ...token]),
+      close: (...token) => void tokens.push(['close', ...token]),
+      scalar: (...token) => void tokens.push(['scalar', ...token]),
+    },
+  }
+}
+
+function scan(chunks: readonly Uint8Array[]): Token[] | string {
+  const { visitor, tokens } = recording()
+  const scanner = createJsonScanner(visitor)
+  try {
+    for (const chunk of chunks) scanner.write(chunk)
+    scanner.end()
+    return tokens
+  } catch (error) {
+    return String(error)
+  }
+}
+
+const bytes = (text: string): Buffer => Buffer.from(text, 'utf8')
+const whitespace = fc.constantFrom('', ' ', '\n', '\t', '\r\n')
+
+describe('the scanner', () => {
+  test('reads what JSON.parse reads, and refuses what it refuses', () => {
+    const nearJson = fc.oneof(
+      fc.json(),
+      fc.json().map((text) => text.slice(0, -1)),
+      fc.string({ unit: fc.constantFrom('{', '}', '[', ']', ',', ':', '"', '\\', '1', '0', '-', '.', 'e', 't', ' ') }),
+      fc.constantFrom('01', '-', '1.', '1e', '1e+', '-0', '1E-2', 'tru', 'nullx', '"\\u12"', '[1,]', '{"a":1,}', ''),
+    )
+    fc.assert(
+      fc.property(nearJson, (text) => {
+        let parses = true
+        try {
+          JSON.parse(text)
+        } catch {
+          parses = false
+        }
+        expect(typeof scan([bytes(text)]) !== 'string').toBe(parses)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('answers the same at every split', () => {
+    const document = fc.tuple(fc.json(), whitespace, whitespace).map(([json, before, after]) => before + json + after)
+    fc.assert(
+      fc.property(document, (text) => {
+        const whole = bytes(text)
+        const expected = scan([whole])
+        for (let at = 0; at <= whole.length; at++) {
+          expect(scan([whole.subarray(0, at), whole.subarray(at)])).toEqual(expected)
+        }
+        expect(scan(Array.from(whole, (byte) => Uint8Array.of(byte)))).toEqual(expected)
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test('spans are exact: each scalar’s bytes parse to its value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const whole = bytes(JSON.stringify(value))
+        const tokens = scan([whole])
+        expect(Array.isArray(tokens)).toBe(true)
+        for (const [kind, type, text, , start, end] of tokens as Token[]) {
+          if (kind !== 'scalar' || type === 'literal') continue
+          const parsed: unknown = JSON.parse(whole.subarray(Number(start), Number(end)).toString('utf8'))
+          expect(type === 'number' ? Number(text) : text).toBe(parsed)
+        }
+      }),
+    )
+  })
+
+  test.each([
+    ['an overlong form', [0xc0, 0xaf]],
+    ['a surrogate', [0xed, 0xa0, 0x80]],
+    ['beyond Unicode', [0xf4, 0x90, 0x80, 0x80]],
+    ['a lone continuation', [0x80]],
+    ['a cut character', [0xe2, 0x82]],
+  ])('refuses %s', (_name, inside) => {
+    const text = Buffer.concat([bytes('"'), Buffer.from(inside), bytes('"')])
+    expect(scan([text])).toContain('UTF-8')
+    expect(scan(Array.from(text, (byte) => Uint8Array.of(byte)))).toContain('UTF-8')
+  })
+
+  test('takes 128 levels and refuses 129', () => {
+    expect(Array.isArray(scan([bytes('['.repeat(128) + ']'.repeat(128))]))).toBe(true)
+    expect(scan([bytes('['.repeat(129) + ']'.repeat(129))])).toContain('nested deeper')
+  })
+})

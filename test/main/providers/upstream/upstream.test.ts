@@ -1,0 +1,116 @@
+import { createServer } from 'node:http'
+import { createServer as createTcpServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { createSecret } from '../../../../src/main/platform/index.ts'
+import { createUpstream } from '../../../../src/main/providers/upstream/index.ts'
+import type { LookupAddress, Upstream } from '../../../../src/main/providers/upstream/index.ts'
+import { call, startRouter, startUpstream } from '../router/support.ts'
+
+const signal = new AbortController().signal
+
+function get(upstream: Upstream, url: string, limits: { timeoutMs?: number; maxBytes?: number } = {}) {
+  const { timeoutMs = 5_000, maxBytes = 4_194_304 } = limits
+  const auth = { mode: 'bearer', key: createSecret('sk-canary-0123456789') } as const
+  return upstream.getJson({ url: new URL(url), auth, timeoutMs, maxBytes }, signal)
+}
+
+describe('the connector', () => {
+  test.each([
+    ['loopback by another name', [{ address: '127.0.0.1', family: 4 }]],
+    [
+      'one blocked address among good ones',
+      [
+        { address: '127.0.0.1', family: 4 },
+        { address: '169.254.1.1', family: 4 },
+      ],
+    ],
+    ['mapped loopback', [{ address: '::ffff:127.0.0.1', family: 6 }]],
+  ] as const)('PR-A06 %s is never dialled', async (_name, addresses) => {
+    let connections = 0
+    const server = createTcpServer(() => void connections++)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const upstream = createUpstream({ resolve: () => Promise.resolve(addresses) })
+    try {
+      const url = `http://provider.example:${(server.address() as AddressInfo).port}/v1/models`
+      await expect(get(upstream, url)).rejects.toMatchObject({ code: 'upstream_address_blocked' })
+      expect(connections).toBe(0)
+    } finally {
+      await upstream.close()
+      server.close()
+    }
+  })
+
+  test('PR-A07 a name that was good is judged again at the next connect', async () => {
+    const fake = await startUpstream()
+    await using _fake = fake
+    const asked: string[] = []
+    const resolve = (hostname: string): Promise<readonly LookupAddress[]> => {
+      asked.push(hostname)
+      return Promise.resolve([{ address: '127.0.0.1', family: 4 }])
+    }
+    await using to = await startRouter({
+      baseUrl: `http://provider.example:${fake.port}`,
+      upstream: { resolve },
+      binding: { routeProtocol: 'anthropic_messages' },
+    })
+    const reply = await call(to, { path: '/v1/messages', body: '{"model":"model-a"}' })
+    expect([reply.status, reply.headers['x-wheelhouse-error']]).toEqual([400, 'upstream_address_blocked'])
+    expect([asked, fake.seen]).toEqual([['provider.example'], []])
+  })
+
+  test('localhost names are dialled without asking DNS', async () => {
+    await using fake = await startUpstream()
+    const upstream = createUpstream({ resolve: () => Promise.reject(new Error('asked')) })
+    const answer = await get(upstream, `http://box.localhost:${fake.port}/v1/models`)
+    expect(answer.status).toBe(200)
+    expect(fake.seen[0]?.headers).toMatchObject({
+      authorization: 'Bearer sk-canary-0123456789',
+      'x-wheelhouse-hop': '1',
+    })
+    await upstream.close()
+  })
+
+  test('a name without an entry and a refused connect are unreachable', async () => {
+    const upstream = createUpstream({ resolve: () => Promise.resolve([]) })
+    await expect(get(upstream, 'http://nowhere.example/')).rejects.toMatchObject({ code: 'upstream_unreachable' })
+    await expect(get(upstream, 'http://127.0.0.1:1/')).rejects.toMatchObject({ code: 'upstream_unreachable' })
+    await upstream.close()
+  })
+})
+
+describe('a bounded document', () => {
+  test('is parsed, too large a one refused, a slow one given up', async () => {
+    await using fake = await startUpstream((request, response) => {
+      if (request.url === '/slow') return
+      response.end(request.url === '/big' ? 'x'.repeat(2_000) : request.url === '/text' ? 'no json' : '{"data":[]}')
+    })
+    const upstream = createUpstream()
+    expect(await get(upstream, `${fake.url}/ok`)).toEqual({ status: 200, value: { data: [] } })
+    expect(await get(upstream, `${fake.url}/text`)).toEqual({ status: 200, value: undefined })
+    await expect(get(upstream, `${fake.url}/big`, { maxBytes: 1_000 })).rejects.toMatchObject({
+      code: 'upstream_invalid',
+    })
+    await expect(get(upstream, `${fake.url}/slow`, { timeoutMs: 200 })).rejects.toMatchObject({
+      code: 'upstream_timeout',
+    })
+    await upstream.close()
+  })
+
+  test('a redirect is refused, and a body cut in the middle is unreachable', async () => {
+    const server = createServer((request, response) => {
+      if (request.url === '/moved') response.writeHead(301, { location: '/' }).end()
+      else {
+        response.writeHead(200, { 'content-length': 100 })
+        response.write('{', () => void response.destroy())
+      }
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const upstream = createUpstream()
+    await expect(get(upstream, `${url}/moved`)).rejects.toMatchObject({ code: 'upstream_redirect_rejected' })
+    await expect(get(upstream, `${url}/cut`)).rejects.toMatchObject({ code: 'upstream_unreachable' })
+    await upstream.close()
+    server.close()
+  })
+})
