@@ -1,0 +1,5 @@
+export const errors = {
+  retry: 'Retry',
+  copyDetails: 'Copy details',
+  copied: 'Copied',
+} as const
