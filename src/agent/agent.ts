@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { realpath, stat } from 'node:fs/promises'
 import type { Readable, Writable } from 'node:stream'
-import type { AgentCapabilities } from '@agentclientprotocol/sdk'
+import type { AgentCapabilities } from '@agentclientprotocol/sdk/unstable'
 
 import type { AgentEnvironment } from './environment.ts'
-import { createHistory, loadHistory } from './history.ts'
+import { closeOpenCalls, createHistory, loadHistory } from './history.ts'
 import type { History } from './history.ts'
 import type { McpConnection } from './mcp.ts'
 import { connectMcpServers } from './mcp.ts'
@@ -30,12 +30,14 @@ const PROTOCOL_VERSION = 1
 /** Of the agent, not of the product: it counts what a client could notice. */
 const AGENT_VERSION = '1.0.0'
 const MAX_SESSIONS = 64
+/** Above the limit of a cancel. */
+const FINISH_LIMIT_MS = 1_500
 
 const CAPABILITIES: AgentCapabilities = {
   loadSession: true,
   promptCapabilities: { image: true, embeddedContext: true, audio: false },
   mcpCapabilities: { http: false, sse: false },
-  sessionCapabilities: { resume: {}, close: {} },
+  sessionCapabilities: { resume: {}, fork: {}, close: {}, additionalDirectories: {} },
 }
 
 export interface Agent {
@@ -46,7 +48,8 @@ export interface Agent {
 }
 
 export function startAgent(deps: { environment: AgentEnvironment; input: Readable; output: Writable }): Agent {
-  const sessions = new Map<string, { session: Session; mcp: McpConnection }>()
+  const sessions = new Map<string, { session: Session; history: History; mcp: McpConnection }>()
+  const turns = new Set<Promise<unknown>>()
   const models = createModelSource(deps.environment.model)
   const home = deps.environment.home
 
@@ -68,11 +71,15 @@ export function startAgent(deps: { environment: AgentEnvironment; input: Readabl
         case 'session/load':
         case 'session/resume':
           return reopen(LoadSession.parse(params), method === 'session/load')
+        case 'session/fork':
+          return fork(LoadSession.parse(params))
         case 'session/set_mode':
           return setMode(params)
         case 'session/prompt': {
           const { sessionId, prompt } = PromptTurn.parse(params)
-          return find(sessionId).prompt(prompt)
+          const turn = find(sessionId).prompt(prompt)
+          turns.add(turn)
+          return turn.finally(() => turns.delete(turn))
         }
         case 'session/close': {
           await close(Cancel.parse(params).sessionId)
@@ -103,23 +110,24 @@ export function startAgent(deps: { environment: AgentEnvironment; input: Readabl
 
   function find(sessionId: string): Session {
     const found = sessions.get(sessionId)
-    if (found === undefined) throw new RpcError(RPC.resourceNotFound, 'There is no such session.', { sessionId })
+    if (found === undefined) throw noSuchSession(sessionId)
     return found.session
   }
 
-  async function open(id: string, given: NewSession, history: () => Promise<History>): Promise<Session> {
+  async function open(id: string, given: NewSession, prepare: () => Promise<History>): Promise<Session> {
     if (sessions.size >= MAX_SESSIONS) throw new RpcError(RPC.invalidRequest, 'Too many sessions are open.')
     const mcp = await connectMcpServers(given.mcpServers, given.cwd)
     try {
+      const history = await prepare()
       const session = createSession({
         peer,
         id,
         workspace: { cwd: given.cwd, roots: given.additionalDirectories ?? [] },
-        history: await history(),
+        history,
         models,
         tools: [...BUILTIN_TOOLS, ...mcp.tools],
       })
-      sessions.set(id, { session, mcp })
+      sessions.set(id, { session, history, mcp })
       return session
     } catch (thrown) {
       mcp.close()
@@ -131,12 +139,24 @@ export function startAgent(deps: { environment: AgentEnvironment; input: Readabl
     const cwd = await existingFolder(given.cwd)
     await close(given.sessionId)
     const history = await loadHistory(home, given.sessionId)
-    if (history === null) {
-      throw new RpcError(RPC.resourceNotFound, 'There is no such session.', { sessionId: given.sessionId })
-    }
+    if (history === null) throw noSuchSession(given.sessionId)
     const session = await open(given.sessionId, { ...given, cwd }, () => Promise.resolve(history))
     if (shown) await replay(peer, given.sessionId, history)
     return { modes: session.modes() }
+  }
+
+  /** A session of its own that begins with what was said in another one so far. */
+  async function fork(given: LoadSession): Promise<object> {
+    const cwd = await existingFolder(given.cwd)
+    const origin = sessions.get(given.sessionId)?.history ?? (await loadHistory(home, given.sessionId))
+    if (origin === null) throw noSuchSession(given.sessionId)
+    const id = randomUUID()
+    const session = await open(id, { ...given, cwd }, async () => {
+      const history = await createHistory(home, id, cwd)
+      await history.append(closeOpenCalls(structuredClone([...origin.messages])))
+      return history
+    })
+    return { sessionId: id, modes: session.modes() }
   }
 
   async function setMode(params: unknown): Promise<object> {
@@ -164,7 +184,18 @@ export function startAgent(deps: { environment: AgentEnvironment; input: Readabl
     killAllGroups()
   }
 
-  return { closed: peer.closed.finally(kill), kill }
+  /** The turns that a gone client leaves are cancelled, not cut: what was said stays in their histories. */
+  async function finish(): Promise<void> {
+    for (const { session } of sessions.values()) session.cancel()
+    await Promise.race([Promise.allSettled(turns), new Promise((resolve) => setTimeout(resolve, FINISH_LIMIT_MS))])
+    kill()
+  }
+
+  return { closed: peer.closed.then(finish), kill }
+}
+
+function noSuchSession(sessionId: string): RpcError {
+  return new RpcError(RPC.resourceNotFound, 'There is no such session.', { sessionId })
 }
 
 async function existingFolder(path: string): Promise<string> {

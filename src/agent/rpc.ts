@@ -64,7 +64,7 @@ export function createPeer(input: Readable, output: Writable, handlers: PeerHand
   output.on('error', () => (lost = true))
 
   async function send(message: object): Promise<void> {
-    if (lost) return
+    if (lost || output.destroyed) return
     if (output.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)) return
     await Promise.race([once(output, 'drain'), once(output, 'close')]).catch(() => (lost = true))
   }

@@ -1,6 +1,7 @@
+import { createServer } from 'node:http'
 import { chmod, mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 
 import { aFolder, aModel, anAgent, call, lives, textOf, toolResults } from './support.ts'
 
@@ -192,4 +193,35 @@ test('output is shown while the command runs', async () => {
   expect((await prompt).stopReason).toBe('end_turn')
   const last = agent.updates('tool_call_update').at(-1)
   expect(last).toMatchObject({ status: 'completed', rawOutput: { exitCode: 0 } })
+})
+
+test('fetch reads a page as text, tells a redirect instead of following it, and refuses other schemes', async () => {
+  const server = createServer((request, response) => {
+    if (request.url === '/moved') response.writeHead(302, { location: '/page' }).end()
+    else if (request.url === '/missing') response.writeHead(404, { 'content-type': 'text/plain' }).end('not here')
+    else if (request.url === '/image') response.writeHead(200).end(Buffer.from([0, 1, 2]))
+    else
+      response
+        .writeHead(200, { 'content-type': 'text/html' })
+        .end('<h1>A &amp; B</h1><script>let x = 1</script><p>Text</p>')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const address = server.address()
+  const origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
+  const told = await results(
+    await aFolder(),
+    call('fetch', { url: `${origin}/page` }),
+    call('fetch', { url: `${origin}/moved` }),
+    call('fetch', { url: `${origin}/missing` }),
+    call('fetch', { url: `${origin}/image` }),
+    call('fetch', { url: 'file:///etc/passwd' }),
+    call('fetch', { url: 'http://127.0.0.1:1/' }),
+  )
+  expect(told[0]).toBe('A & B\nText')
+  expect(told[1]).toBe(`[302: it has moved to ${origin}/page]`)
+  expect(told[2]).toBe('[status 404]\nnot here')
+  expect(told[3]).toContain('not UTF-8 text')
+  expect(told[4]).toContain('nvalid')
+  expect(told[5]).toContain('cannot be reached')
 })
