@@ -68,7 +68,7 @@ export function threadMode(rules: PermissionRules, addDirs: readonly string[]): 
 /** What Codex says of a thread, in an answer or in `thread/settings/updated`. */
 export const ToldSettings = z.object({
   cwd: z.string(),
-  approvalPolicy: z.unknown(),
+  approvalPolicy: z.unknown().optional(),
   approvalsReviewer: z.string(),
   sandboxPolicy: z.looseObject({ type: z.string() }),
 })

@@ -7,7 +7,7 @@ export const ThreadReply = z.object({
   model: z.string(),
   reasoningEffort: z.string().nullish(),
   cwd: z.string(),
-  approvalPolicy: z.unknown(),
+  approvalPolicy: z.unknown().optional(),
   approvalsReviewer: z.string(),
   sandbox: z.looseObject({ type: z.string() }),
 })
@@ -29,7 +29,7 @@ export const SettingsNote = z.object({
   threadId: z.string(),
   threadSettings: z.object({
     cwd: z.string(),
-    approvalPolicy: z.unknown(),
+    approvalPolicy: z.unknown().optional(),
     approvalsReviewer: z.string(),
     sandboxPolicy: z.looseObject({ type: z.string() }),
     model: z.string().nullish(),
@@ -118,7 +118,7 @@ export const Item = z.discriminatedUnion('type', [
     server: z.string(),
     tool: z.string(),
     status: callStatus,
-    arguments: z.unknown(),
+    arguments: z.unknown().optional(),
     result: z.object({ content: z.array(z.unknown()) }).nullish(),
     error: z.object({ message: z.string() }).nullish(),
   }),
@@ -147,8 +147,8 @@ export const CommandQuestion = z.object({
   command: z.string().nullish(),
   cwd: z.string().nullish(),
   reason: z.string().nullish(),
-  networkApprovalContext: z.unknown(),
-  additionalPermissions: z.unknown(),
+  networkApprovalContext: z.unknown().optional(),
+  additionalPermissions: z.unknown().optional(),
   availableDecisions: z.array(z.unknown()).nullish(),
 })
 export const FileChangeQuestion = z.object({ threadId: z.string(), itemId: id, grantRoot: z.string().nullish() })
@@ -160,7 +160,7 @@ export const Elicitation = z.object({
     .looseObject({
       codex_approval_kind: z.string().optional(),
       tool_name: z.string().optional(),
-      tool_params: z.unknown(),
+      tool_params: z.unknown().optional(),
     })
     .nullish(),
 })
