@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import type { RoutePlan } from '../../../src/main/providers/index.ts'
 import {
+  askModel,
   bind,
   CANARY,
   codeOf,
@@ -9,7 +11,6 @@ import {
   createWorld,
   customInput,
   launch,
-  routeKey,
   secret,
 } from './support.ts'
 import type { FakeUpstream } from './support.ts'
@@ -17,14 +18,8 @@ import type { FakeUpstream } from './support.ts'
 const SECOND = 'sk-second-0123456789abcdef012345'
 
 /** One request of the agent on its route; answers the credentials that the Provider was sent. */
-async function request(plan: Parameters<typeof routeKey>[0], upstream: FakeUpstream): Promise<string> {
-  const base = plan.config['openai_base_url']
-  const answer = await fetch(`${String(base)}/responses`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${routeKey(plan)}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'gpt-test', input: [] }),
-  })
-  await answer.text()
+async function request(plan: RoutePlan, upstream: FakeUpstream): Promise<string> {
+  await askModel(plan)
   return upstream.requests.at(-1)?.authorization ?? ''
 }
 

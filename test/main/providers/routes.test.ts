@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
+import type { RoutePlan } from '../../../src/main/providers/index.ts'
 import {
+  addressIn,
+  askModel,
   bind,
   CANARY,
   codeOf,
@@ -33,8 +36,8 @@ async function knock(port: number, key: string): Promise<{ status: number; code:
   return { status: answer.status, code: answer.headers.get('x-wheelhouse-error') }
 }
 
-function portOf(plan: { config: Readonly<Record<string, unknown>> }): number {
-  return Number(new URL(String(plan.config['openai_base_url'])).port)
+function portOf(plan: RoutePlan): number {
+  return Number(new URL(addressIn(plan)).port)
 }
 
 test('PR-A28 binding a worker writes one row, generation 1, whose launched binding is the binding', async () => {
@@ -155,12 +158,7 @@ test('an answer of the Provider marks the history, which then refuses another Pr
   const to = { connectionId: b.id, modelId: 'gpt-test', effort: 'default' as const }
   const change = { sessionId: 'session-1', client: 'codex' as const, choice: to, allowHistoryStrip: false }
   expect(host.providers.previewRuntime(change)).toEqual({ kind: 'now', historyStripped: false })
-  const answer = await fetch(`${String(plan.config['openai_base_url'])}/responses`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${routeKey(plan)}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'gpt-test', input: [] }),
-  })
-  await answer.text()
+  expect(await askModel(plan)).toBe(200)
   expect(host.providers.previewRuntime(change)).toEqual({ kind: 'refused', code: 'route_binding_incompatible' })
   const allowed = { ...change, allowHistoryStrip: true }
   const effect = await host.store.writeTx((tx) => host.providers.changeRuntime(allowed, tx))
@@ -202,12 +200,7 @@ test('a key is in no file, no view and no plan', async () => {
   const host = await world.open()
   const { id, view } = await create(host.providers, customInput('a', upstream.url))
   const plan = await bind(host, launch(id))
-  const answer = await fetch(`${String(plan.config['openai_base_url'])}/responses`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${routeKey(plan)}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'gpt-test', input: [] }),
-  })
-  await answer.text()
+  expect(await askModel(plan)).toBe(200)
   expect(upstream.requests.at(-1)?.authorization).toBe(`Bearer ${CANARY}`)
   const shown = JSON.stringify([view, await host.providers.catalog(), host.providers.sessionRuntime('session-1')])
   expect(shown).not.toContain(CANARY)

@@ -145,6 +145,24 @@ export function routeKey(plan: RoutePlan): string {
   return plan.key?.reveal('local_key_file') ?? ''
 }
 
+/** Where the plan says that the route is. */
+export function addressIn(plan: RoutePlan): string {
+  const address = plan.config['openai_base_url']
+  if (typeof address !== 'string') throw new Error('the plan names no address')
+  return address
+}
+
+/** One model request of the agent on its route; answers the status. */
+export async function askModel(plan: RoutePlan): Promise<number> {
+  const answer = await fetch(`${addressIn(plan)}/responses`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${routeKey(plan)}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'gpt-test', input: [] }),
+  })
+  await answer.text()
+  return answer.status
+}
+
 /** The code of the AppError that the work ends with; `none` where it succeeds. */
 export async function codeOf(work: Promise<unknown> | (() => unknown)): Promise<ErrorCode | 'none'> {
   return (await errorOf(work))?.code ?? 'none'

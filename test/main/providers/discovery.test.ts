@@ -1,0 +1,164 @@
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { CANARY, codeOf, create, createFakeUpstream, createWorld, customInput, secret } from './support.ts'
+import type { FakeUpstream } from './support.ts'
+
+const signal = new AbortController().signal
+const FRESH = { force: false }
+const FORCED = { force: true }
+
+function answerWith(upstream: FakeUpstream, status: number, body: unknown): void {
+  upstream.answer((_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  })
+}
+
+test('PR-A06 a name that resolves to loopback or link-local is refused before anything is dialled', async () => {
+  await using upstream = await createFakeUpstream()
+  const port = new URL(upstream.url).port
+  for (const addresses of [['127.0.0.1'], ['10.0.0.5', '169.254.1.1']]) {
+    const resolve = async () => addresses.map((address) => ({ address, family: 4 as const }))
+    await using world = await createWorld({ resolve })
+    const { providers } = await world.open()
+    const { id } = await create(providers, customInput('a', `http://rebind.example.com:${port}`))
+    expect(await codeOf(providers.testConnection({ savedId: id }, signal))).toBe('upstream_address_blocked')
+  }
+  expect(upstream.requests).toEqual([])
+})
+
+test('PR-A17 an unsaved account is tested with its key, and nothing is written', async () => {
+  await using upstream = await createFakeUpstream()
+  await using world = await createWorld()
+  const { providers } = await world.open()
+  const account = { client: 'codex', preset: 'custom', baseUrl: upstream.url, key: secret(CANARY) } as const
+  expect(await providers.testConnection(account, signal)).toMatchObject({ modelCount: 2 })
+  expect(upstream.requests.map((request) => request.authorization)).toEqual([`Bearer ${CANARY}`])
+  answerWith(upstream, 401, { error: 'no' })
+  expect(await codeOf(providers.testConnection(account, signal))).toBe('model_profile_credential_not_ready')
+  answerWith(upstream, 404, {})
+  expect(await providers.testConnection(account, signal)).toMatchObject({ modelCount: 0 })
+  answerWith(upstream, 500, {})
+  expect(await codeOf(providers.testConnection(account, signal))).toBe('upstream_invalid')
+  expect(world.catalogText()).toBe('')
+  expect(world.credentials.snapshotRefs()).toEqual([])
+})
+
+test('PR-A17 a saved account is tested with its own address and key', async () => {
+  await using upstream = await createFakeUpstream()
+  await using world = await createWorld()
+  const { providers } = await world.open()
+  const { id } = await create(providers, customInput('a', `${upstream.url}/v1`))
+  expect(await providers.testConnection({ savedId: id }, signal)).toMatchObject({ modelCount: 2 })
+  expect(upstream.requests).toEqual([{ method: 'GET', url: '/v1/models', authorization: `Bearer ${CANARY}`, body: '' }])
+})
+
+test('PR-A18 a list is fresh for five minutes unless it is asked for', async () => {
+  await using upstream = await createFakeUpstream()
+  await using world = await createWorld()
+  const { providers } = await world.open()
+  const { id } = await create(providers, customInput('a', upstream.url))
+  await providers.discover(id, FRESH, signal)
+  await world.clock.advance(4 * 60_000)
+  await providers.discover(id, FRESH, signal)
+  expect(upstream.requests).toHaveLength(1)
+  await providers.discover(id, FORCED, signal)
+  expect(upstream.requests).toHaveLength(2)
+  await world.clock.advance(5 * 60_000 + 1_000)
+  await providers.discover(id, FRESH, signal)
+  expect(upstream.requests).toHaveLength(3)
+})
+
+test('PR-A18 concurrent asks share one request, and a new key ends freshness', async () => {
+  await using upstream = await createFakeUpstream()
+  await using world = await createWorld()
+  const { providers } = await world.open()
+  const { id } = await create(providers, customInput('a', upstream.url))
+  await Promise.all([providers.discover(id, FRESH, signal), providers.discover(id, FRESH, signal)])
+  expect(upstream.requests).toHaveLength(1)
+  await providers.saveConnection(customInput('a', upstream.url, { id }), secret(`${CANARY}2`), 1, 'update')
+  await providers.discover(id, FRESH, signal)
+  expect(upstream.requests.map((request) => request.authorization)).toEqual([`Bearer ${CANARY}`, `Bearer ${CANARY}2`])
+})
+
+test('PR-A19 a Provider that is down leaves the models last seen, said so', async () => {
+  await using upstream = await createFakeUpstream()
+  await using world = await createWorld()
+  const { providers } = await world.open()
+  const { id } = await create(providers, customInput('a', upstream.url))
+  await providers.discover(id, FRESH, signal)
+  answerWith(upstream, 503, {})
+  const found = await providers.discover(id, FORCED, signal)
+  expect(found).toMatchObject({ stale: true, outcome: { applied: true, durable: true } })
+  expect(found.entries.map((entry) => [entry.id, entry.source])).toEqual([
+    ['model-a', 'lkg'],
+    ['model-b', 'lkg'],
+  ])
+})
+
+test('PR-A19 a live list whose write fails is live, and not applied', async () => {
+  await using upstream = await createFakeUpstream()
+  await using world = await createWorld()
+  const { providers } = await world.open()
+  const { id } = await create(providers, customInput('a', upstream.url))
+  world.fileFailpoints.failAt('before_rename')
+  const found = await providers.discover(id, FRESH, signal)
+  expect(found.outcome.applied).toBe(false)
+  expect(found.entries.map((entry) => entry.source)).toEqual(['discovered', 'discovered'])
+})
+
+test('PR-A20 a model switched off stays off after a refresh, and a new one starts on', async () => {
+  await using upstream = await createFakeUpstream()
+  await using world = await createWorld()
+  const { providers } = await world.open()
+  const { id } = await create(providers, customInput('a', upstream.url))
+  await providers.discover(id, FRESH, signal)
+  const { value } = await providers.setEnabledModels(id, ['model-a'])
+  expect(value.revision).toBe(1)
+  answerWith(upstream, 200, { data: [{ id: 'model-a' }, { id: 'model-b' }, { id: 'model-c' }, { id: 'not a model' }] })
+  const found = await providers.discover(id, FORCED, signal)
+  expect(found.entries.map((entry) => [entry.id, entry.enabled])).toEqual([
+    ['model-a', true],
+    ['model-b', false],
+    ['model-c', true],
+  ])
+  expect(providers.choices('codex').map((choice) => choice.label)).toEqual(['model-a', 'model-c'])
+})
+
+test('a list in pages is followed to its end', async () => {
+  await using upstream = await createFakeUpstream()
+  await using world = await createWorld()
+  const { providers } = await world.open()
+  const input = customInput('a', upstream.url, { client: 'claude', authMode: 'x_api_key' })
+  const { id } = await create(providers, input)
+  upstream.answer((request, response) => {
+    const first = !String(request.url).includes('after_id')
+    const page = first
+      ? { data: [{ id: 'c-1' }], has_more: true, last_id: 'c-1' }
+      : { data: [{ id: 'c-2' }], has_more: false }
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(page))
+  })
+  const found = await providers.discover(id, FRESH, signal)
+  expect(found.entries.map((entry) => entry.id)).toEqual(['c-1', 'c-2'])
+  expect(upstream.requests.map((request) => request.url)).toEqual([
+    '/v1/models?limit=1000',
+    '/v1/models?limit=1000&after_id=c-1',
+  ])
+})
+
+test('a malformed discovery file stops discovery alone, and a forced refresh sets it aside', async () => {
+  await using upstream = await createFakeUpstream()
+  await using world = await createWorld()
+  const first = await world.open()
+  const { id } = await create(first.providers, customInput('a', upstream.url))
+  await first.stop()
+  const path = world.dir.at('providers', 'discovery.json')
+  writeFileSync(path, '{')
+  const { providers } = await world.open()
+  expect((await providers.catalog()).connections).toHaveLength(1)
+  expect(await codeOf(providers.discover(id, FRESH, signal))).toBe('provider_discovery_cache_invalid')
+  expect(readFileSync(path, 'utf8')).toBe('{')
+  const found = await providers.discover(id, FORCED, signal)
+  expect(found.entries).toHaveLength(2)
+  const aside = readdirSync(world.dir.at('providers')).filter((name) => name.startsWith('discovery.json.corrupt-'))
+  expect(aside).toHaveLength(1)
+})
