@@ -36,11 +36,11 @@ export function createAppStores(bridge: Bridge): AppStores {
       else next.delete(event.sessionId)
       return next
     }),
-    decisions: keepTopic(
+    decisions: keepTopic<'decisions', DecisionsState>(
       bridge,
       'decisions',
       {},
-      { pending: [], settled: new Map() } as DecisionsState,
+      { pending: [], settled: new Map() },
       (state, event) => {
         if (event.kind === 'snapshot') return { ...state, pending: event.decisions }
         const others = state.pending.filter((decision) => decision.decisionId !== event.decision.decisionId)
@@ -52,11 +52,11 @@ export function createAppStores(bridge: Bridge): AppStores {
     ),
     providers: keepTopic(bridge, 'providers', {}, null as CatalogView | null, (_state, catalog) => catalog),
     workers: keepTopic(bridge, 'workers', {}, [] as readonly WorkerView[], (_state, event) => event.workers),
-    settings: keepTopic(
+    settings: keepTopic<'settings', Readonly<Record<string, unknown>>>(
       bridge,
       'settings',
       {},
-      {} as Readonly<Record<string, unknown>>,
+      {},
       (_state, event) => event.values,
     ),
     notices: keepTopic(bridge, 'notices', {}, [] as readonly Notice[], (notices, event) =>
