@@ -3,7 +3,7 @@ import { open, readdir, rename, rm, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '../../shared/errors.ts'
 import { readBounded } from './file-read.ts'
-import { makeFolders } from './folders.ts'
+import { makeFolders, syncFolder } from './folders.ts'
 import { systemCode } from './system-errors.ts'
 import type { DurableFile, Failpoints, Ids, PersistOutcome } from './types.ts'
 
@@ -41,14 +41,14 @@ export function createDurableFile({ ids, failpoints }: { ids: Ids; failpoints: F
       await rm(temp, { force: true }).catch(() => undefined)
       throw writeFailed(path, error)
     }
-    return { applied: true, durable: await syncFolder(folder, ['after_rename', 'before_dirsync']) }
+    return { applied: true, durable: await settleFolder(folder, ['after_rename', 'before_dirsync']) }
   }
 
   /** False: what was renamed or removed may come back after a power failure. */
-  async function syncFolder(folder: string, passing: readonly string[]): Promise<boolean> {
+  async function settleFolder(folder: string, passing: readonly string[]): Promise<boolean> {
     try {
       for (const name of passing) failpoints.hit(name)
-      await fsyncFolder(folder)
+      await syncFolder(folder)
     } catch {
       return false
     }
@@ -67,7 +67,7 @@ export function createDurableFile({ ids, failpoints }: { ids: Ids; failpoints: F
           if (systemCode(error) === 'ENOENT') return { applied: true, durable: true }
           throw writeFailed(path, error)
         }
-        return { applied: true, durable: await syncFolder(dirname(path), ['before_dirsync']) }
+        return { applied: true, durable: await settleFolder(dirname(path), ['before_dirsync']) }
       }),
   }
 }
@@ -80,7 +80,7 @@ export async function sweepTempFiles(folder: string): Promise<void> {
 
 /** The entry of a folder made here is made durable too. */
 async function makeDurableFolder(folder: string): Promise<void> {
-  for (const made of await makeFolders(folder)) await fsyncFolder(dirname(made))
+  for (const made of await makeFolders(folder)) await syncFolder(dirname(made))
 }
 
 async function writeAndSync(path: string, content: string | Uint8Array, mode: number): Promise<void> {
@@ -91,17 +91,6 @@ async function writeAndSync(path: string, content: string | Uint8Array, mode: nu
     await file.sync()
   } finally {
     await file.close()
-  }
-}
-
-async function fsyncFolder(folder: string): Promise<void> {
-  // Windows opens no folder, and its file system keeps the rename in its own journal.
-  if (process.platform === 'win32') return
-  const handle = await open(folder, constants.O_RDONLY)
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }
 

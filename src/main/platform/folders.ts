@@ -1,4 +1,5 @@
-import { mkdir, stat } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { mkdir, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { systemCode } from './system-errors.ts'
 
@@ -23,5 +24,21 @@ async function makeOne(path: string): Promise<readonly string[]> {
   } catch (error) {
     if (systemCode(error) === 'EEXIST' && (await stat(path)).isDirectory()) return []
     throw error
+  }
+}
+
+/** Makes what was renamed, made or removed in `folder` survive a power failure. */
+export async function syncFolder(folder: string): Promise<void> {
+  // Windows opens no folder, and its file system keeps such changes in its own journal.
+  if (process.platform !== 'win32') await syncFile(folder)
+}
+
+/** Makes the content of a file that nobody has open survive a power failure. */
+export async function syncFile(path: string): Promise<void> {
+  const handle = await open(path, constants.O_RDONLY)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
   }
 }

@@ -1,5 +1,6 @@
 import { SqliteError } from 'better-sqlite3'
-import { AppError } from '../../shared/errors.ts'
+import { AppError, type AppErrorOptions } from '../../shared/errors.ts'
+import { systemCode } from './system-errors.ts'
 
 /** Somebody else holds the lock: the same statement may succeed in a moment. */
 export function isBusy(thrown: unknown): boolean {
@@ -14,7 +15,7 @@ export function toStoreError(thrown: unknown): unknown {
     return new AppError('database_busy', 'Another process keeps the database busy. Try again in a moment.', options)
   }
   if (thrown.code === 'SQLITE_FULL') {
-    return new AppError('storage_full', 'The disk is full: nothing was saved. Free some space and try again.', options)
+    return storageFull(options)
   }
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(thrown.code)) {
     return new AppError(
@@ -24,4 +25,17 @@ export function toStoreError(thrown: unknown): unknown {
     )
   }
   return new AppError('persistence_failed', 'The database refused the change: nothing was saved.', options)
+}
+
+/** As `toStoreError`, for work on the database's files, where the file system has a say as well. */
+export function toOpenError(thrown: unknown): unknown {
+  const error = toStoreError(thrown)
+  if (error instanceof AppError) return error
+  const options = { detail: String(thrown), cause: thrown }
+  if (['ENOSPC', 'EDQUOT'].includes(systemCode(thrown))) return storageFull(options)
+  return new AppError('persistence_failed', 'The database could not be opened or copied.', options)
+}
+
+function storageFull(options: AppErrorOptions): AppError {
+  return new AppError('storage_full', 'The disk is full: nothing was saved. Free some space and try again.', options)
 }

@@ -3,9 +3,9 @@ import { readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { AppError } from '../../shared/errors.ts'
-import { makeFolders } from './folders.ts'
+import { makeFolders, syncFile, syncFolder } from './folders.ts'
 import { applyMigrations, hasHistory, pendingMigrations } from './migrations.ts'
-import { toStoreError } from './sqlite-errors.ts'
+import { toOpenError } from './sqlite-errors.ts'
 import type { Clock, Database, Log, Migration, Store } from './types.ts'
 import { createWriteQueue } from './write-queue.ts'
 
@@ -43,7 +43,7 @@ export async function openStore({ path, backupDir, migrations, clock, log }: Sto
       throw error
     }
   } catch (error) {
-    throw toStoreError(error)
+    throw toOpenError(error)
   }
 }
 
@@ -100,17 +100,19 @@ async function backupBeforeMigration(
   return copy
 }
 
-/** Whole or not at all under its final name. */
+/** Whole or not at all under its final name, and there after a power failure. */
 async function copyTo(db: Database, path: string): Promise<void> {
   const partial = join(dirname(path), `.${basename(path)}.partial`)
   await rm(partial, { force: true })
   try {
     await db.backup(partial)
     chmodSync(partial, 0o600)
+    await syncFile(partial)
     await rename(partial, path)
+    await syncFolder(dirname(path))
   } catch (error) {
     await rm(partial, { force: true })
-    throw toStoreError(error)
+    throw toOpenError(error)
   }
 }
 

@@ -1,6 +1,8 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import Sqlite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { openStore } from '../../../src/main/platform/sqlite.ts'
@@ -72,6 +74,21 @@ describe('opening', () => {
     })
     using store = await openTestStore([notes], { dir: dir.path })
     expect(store.db.prepare("SELECT name FROM sqlite_master WHERE name = 'tags'").all()).toEqual([])
+  })
+
+  test('killed in the middle of a migration, the next start goes on where the last whole one ended', async () => {
+    using dir = createTempDir()
+    const program = fileURLToPath(new URL('../../fixtures/platform/migrate-and-die.ts', import.meta.url))
+    const child = spawn(process.execPath, [program, dir.at('wheelhouse.db')], { stdio: 'ignore' })
+    const [, signal] = (await once(child, 'exit')) as [number | null, string | null]
+    expect(signal).toBe('SIGKILL')
+    using store = await openTestStore([notes, tags], { dir: dir.path })
+    const names = store.db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").pluck().all()
+    expect(names).toEqual(['notes', 'schema_migrations', 'tags'])
+    expect(store.db.prepare('SELECT name FROM schema_migrations ORDER BY version').pluck().all()).toEqual([
+      'notes',
+      'tags',
+    ])
   })
 
   test('a migration that leaves a dangling reference is refused', async () => {
@@ -187,4 +204,6 @@ test('backup writes a whole copy with what stands in the write-ahead log', async
   expect(copy.prepare('SELECT text FROM notes').pluck().all()).toEqual(['a'])
   copy.close()
   expect(statSync(dir.at('copy.db')).mode & 0o777).toBe(0o600)
+  await expect(store.backup(dir.at('none', 'copy.db'))).rejects.toMatchObject({ code: 'persistence_failed' })
+  expect((await readdir(dir.path)).filter((name) => name.endsWith('.partial'))).toEqual([])
 })
