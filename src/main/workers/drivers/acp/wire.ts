@@ -5,7 +5,7 @@ import { ToolKind } from '../../../../shared/vocabulary.ts'
 /** The stable protocol. The SDK serves the built-in agent's side; here its types and its dispatch are not needed. */
 export const PROTOCOL_VERSION = 1
 
-const Loose = z.unknown()
+const Loose = z.unknown().optional()
 const Count = z.number().nonnegative()
 const flag = z.unknown().transform((value) => value !== undefined && value !== null && value !== false)
 

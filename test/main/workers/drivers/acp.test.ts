@@ -1,0 +1,4 @@
+import { describeDriverConformance } from '../conformance.ts'
+import { acpFixture } from './acp-fixture.ts'
+
+describeDriverConformance(acpFixture)
