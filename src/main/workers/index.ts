@@ -1,10 +1,11 @@
 import { createAcpDriver } from './drivers/acp/index.ts'
+import { createCodexDriver } from './drivers/codex/index.ts'
 import { createSupervisor } from './supervisor.ts'
 import type { WorkersDeps } from './supervisor.ts'
 import type { Workers } from './types.ts'
 
 /** The drivers of this build. */
-const DRIVERS = [createAcpDriver]
+const DRIVERS = [createAcpDriver, createCodexDriver]
 
 export function createWorkers(deps: WorkersDeps): Workers {
   return createSupervisor(deps, DRIVERS)

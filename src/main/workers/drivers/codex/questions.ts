@@ -11,7 +11,14 @@ import { DECLINED } from './interactions.ts'
 import type { Interactions } from './interactions.ts'
 import type { ItemLog } from './item-log.ts'
 import { mcpToolName } from './items.ts'
-import { CommandQuestion, Elicitation, FileChangeQuestion, PermissionsQuestion, UserInputQuestion } from './wire.ts'
+import {
+  CommandQuestion,
+  Elicitation,
+  FileChangeQuestion,
+  Named,
+  PermissionsQuestion,
+  UserInputQuestion,
+} from './wire.ts'
 
 const METHOD_NOT_FOUND = -32_601
 
@@ -67,21 +74,16 @@ export function createQuestions(parts: QuestionsParts): (wireId: WireId, method:
     ask({ ...asked, allow: { decision: 'accept' } }, { decision: 'decline' })
 
   /** What cannot be read is nobody's question: refused and recorded. */
-  function unreadable(wireId: WireId, tool: string, kind: ToolKind): void {
-    decided({
-      wireId,
-      toolCallId: '',
-      tool,
-      kind,
-      action: { kind: 'other', text: '' },
-      complete: false,
-      ours: false,
-    })
+  function unreadable(wireId: WireId, tool: string, kind: ToolKind, params: unknown): void {
+    const told = Named.safeParse(params)
+    const toolCallId = told.success ? told.data.itemId : ''
+    const action = { kind: 'other', text: '' } as const
+    decided({ wireId, toolCallId, tool, kind, action, complete: false, ours: false })
   }
 
   function command(wireId: WireId, params: unknown): void {
     const read = CommandQuestion.safeParse(params)
-    if (!read.success) return unreadable(wireId, 'commandExecution', 'execute')
+    if (!read.success) return unreadable(wireId, 'commandExecution', 'execute', params)
     const asked = read.data
     const shown = asked.command ?? null
     const plain = shown !== null && asked.kind === 'command' && isAbsent(asked.networkApprovalContext)
@@ -102,7 +104,7 @@ export function createQuestions(parts: QuestionsParts): (wireId: WireId, method:
 
   function fileChange(wireId: WireId, params: unknown): void {
     const read = FileChangeQuestion.safeParse(params)
-    if (!read.success) return unreadable(wireId, 'fileChange', 'edit')
+    if (!read.success) return unreadable(wireId, 'fileChange', 'edit', params)
     const { threadId, itemId, grantRoot } = read.data
     const changes = items.changesOf(itemId)
     const edits = editChanges(changes ?? [])

@@ -139,6 +139,9 @@ export const ItemNote = z.object({
   item: z.looseObject({ type: z.string() }),
 })
 
+/** The one thing that every question about a tool names. */
+export const Named = z.object({ itemId: id })
+
 export type CommandQuestion = z.infer<typeof CommandQuestion>
 export const CommandQuestion = z.object({
   kind: z.string().default('command'),
