@@ -21,9 +21,10 @@ const NAMES: ReadonlySet<string> = new Set([
   'cache_creation_input_tokens',
 ])
 const MAX_DEPTH = 4
+const NOTHING: FactMap = new Map()
 
 export interface FactReader {
-  /** What is no JSON ends the reading, never the stream. */
+  /** What is no JSON leaves no facts, and never touches the stream. */
   write(chunk: Uint8Array): void
   facts(): FactMap
 }
@@ -43,6 +44,7 @@ export function createFactReader(): FactReader {
         facts.set(inner.join('.'), text)
       },
     }),
+    MAX_DEPTH,
   )
   return {
     write(chunk) {
@@ -53,7 +55,7 @@ export function createFactReader(): FactReader {
         broken = true
       }
     },
-    facts: () => facts,
+    facts: () => (broken ? NOTHING : facts),
   }
 }
 

@@ -17,7 +17,7 @@ import type { Reachability } from './reachability.ts'
 import { asAppError } from './refusals.ts'
 import { createRequestReader } from './request-reader.ts'
 import { applySplices } from './splices.ts'
-import type { Endpoint, Exchange, RouteBinding, RouterPort } from './types.ts'
+import type { Endpoint, RouteBinding, RouterPort } from './types.ts'
 
 const BODY_MS = 60_000
 
@@ -62,7 +62,7 @@ export async function runExchange(deps: ExchangeDeps, call: ExchangeCall): Promi
     response.off('close', onClose)
     budget.release()
     flight.end()
-    deps.port.record(recordOf(deps, notes))
+    deps.port.record(notes.record(deps.nextNumber()))
   }
 }
 
@@ -142,7 +142,7 @@ async function passAnswer(
   answer: UpstreamAnswer,
   key: Secret | null,
 ): Promise<void> {
-  const { binding, endpoint, response, flight } = call
+  const { binding, endpoint, response } = call
   notes.answered(answer.status, answer.headers)
   if (answer.status >= 400) {
     notes.end = 'failed'
@@ -151,7 +151,6 @@ async function passAnswer(
     if (endpoint !== 'count_tokens') await markOpaque(deps.port, binding, answer)
     await answerStream({ answer, response, protocol: binding.routeProtocol, notes })
   }
-  if (flight.signal.aborted && notes.end !== 'client_aborted' && !response.writableFinished) response.destroy()
 }
 
 /** Before the first byte: a history wrongly called empty could be sent where it cannot be read. */
@@ -183,8 +182,4 @@ function fail(deps: ExchangeDeps, call: ExchangeCall, notes: ExchangeNotes, thro
   const isTransport = error.code === 'upstream_unreachable' || error.code === 'upstream_timeout'
   const gaveUp = isTransport && deps.reachability.failed(binding.routeDigest) === 'permanent'
   notes.status = call.refuse(error, gaveUp ? false : undefined)
-}
-
-function recordOf(deps: ExchangeDeps, notes: ExchangeNotes): Exchange {
-  return notes.record(deps.nextNumber())
 }

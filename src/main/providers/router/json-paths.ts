@@ -23,25 +23,32 @@ export function createPathVisitor(listener: PathListener): JsonVisitor {
 
   function enterValue(depth: number): boolean {
     const inArray = opened[depth - 1]?.isArray === true
-    if (inArray) {
-      path.length = depth - 1
-      path.push(null)
-    }
+    if (inArray) setLast(depth, null)
     return inArray
+  }
+
+  /** Makes `path` as long as `depth`, ending in `key`. Popping is far cheaper here than setting the length. */
+  function setLast(depth: number, key: string | null): void {
+    shorten(depth)
+    if (path.length === depth) path[depth - 1] = key
+    else path.push(key)
+  }
+
+  function shorten(depth: number): void {
+    while (path.length > depth) path.pop()
   }
 
   return {
     wantsText(role, depth) {
       if (role === 'key') {
-        path.length = depth - 1
+        shorten(depth - 1)
         return listener.wantsKey(path)
       }
       enterValue(depth)
       return listener.wantsText(path)
     },
     key(text, depth, start) {
-      path.length = depth - 1
-      path.push(text ?? '')
+      setLast(depth, text ?? '')
       memberStart = start
       listener.memberNamed?.(path)
     },
@@ -51,7 +58,7 @@ export function createPathVisitor(listener: PathListener): JsonVisitor {
       opened.push({ isArray: kind === 'array', start })
     },
     close(kind, depth, end) {
-      path.length = depth
+      shorten(depth)
       listener.valueEnds(path, kind, null, opened.pop()?.start ?? 0, end)
     },
     scalar(kind, text, depth, start, end) {

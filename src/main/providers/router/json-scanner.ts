@@ -41,18 +41,20 @@ const State = {
   literal: 11,
 } as const
 
-/** Where a number stands; `complete` ones may end. */
+/** Where a number stands. */
 const Digits = { minus: 0, zero: 1, int: 2, dot: 3, fraction: 4, e: 5, sign: 6, exponent: 7 } as const
-const COMPLETE: ReadonlySet<number> = new Set([Digits.zero, Digits.int, Digits.fraction, Digits.exponent])
 
 const LITERALS: ReadonlyMap<number, string> = new Map([
   [0x74, 'true'],
   [0x66, 'false'],
   [0x6e, 'null'],
 ])
-const ESCAPES = new Set('"\\/bfnrt'.split('').map((c) => c.charCodeAt(0)))
+const ESCAPED = byteTable((byte) => '"\\/bfnrt'.includes(String.fromCharCode(byte)))
+/** What stands for itself inside a string: ASCII but for quote, backslash and control characters. */
+const PLAIN = byteTable((byte) => byte >= 0x20 && byte < 0x80 && byte !== 0x22 && byte !== 0x5c)
 
-export function createJsonScanner(visitor: JsonVisitor): JsonScanner {
+/** `visitDepth`: tokens deeper than this are checked but told to nobody, which is most of a body. */
+export function createJsonScanner(visitor: JsonVisitor, visitDepth = MAX_JSON_DEPTH): JsonScanner {
   let offset = 0
   let state: number = State.value
   /** Innermost last; true is an object. */
@@ -60,6 +62,7 @@ export function createJsonScanner(visitor: JsonVisitor): JsonScanner {
   let tokenStart = 0
   let stringIsKey = false
   let capturing = false
+  let escaped = false
   let captured: Uint8Array[] = []
   let hexLeft = 0
   let utf8Left = 0
@@ -76,46 +79,48 @@ export function createJsonScanner(visitor: JsonVisitor): JsonScanner {
     })
   }
 
-  function finishValue(): void {
-    state = State.after
-  }
-
   function openContainer(isObject: boolean, at: number): void {
     if (stack.length >= MAX_JSON_DEPTH) throw malformed(`nested deeper than ${MAX_JSON_DEPTH}`, at)
-    visitor.open(isObject ? 'object' : 'array', stack.length, at)
+    if (stack.length <= visitDepth) visitor.open(isObject ? 'object' : 'array', stack.length, at)
     stack.push(isObject)
     state = isObject ? State.keyOrEnd : State.valueOrEnd
   }
 
   function closeContainer(isObject: boolean, at: number): void {
     if (stack.pop() !== isObject) throw malformed('a bracket closes nothing', at)
-    finishValue()
-    visitor.close(isObject ? 'object' : 'array', stack.length, at + 1)
+    state = State.after
+    if (stack.length <= visitDepth) visitor.close(isObject ? 'object' : 'array', stack.length, at + 1)
   }
 
   function openString(isKey: boolean, at: number): void {
     state = State.string
     tokenStart = at
     stringIsKey = isKey
-    capturing = visitor.wantsText(isKey ? 'key' : 'value', stack.length)
-    captured = []
+    escaped = false
+    capturing = stack.length <= visitDepth && visitor.wantsText(isKey ? 'key' : 'value', stack.length)
   }
 
-  function closeString(end: number): void {
-    const text = capturing ? String(JSON.parse(Buffer.concat(captured).toString('utf8'))) : null
-    captured = []
+  function closeString(chunk: Buffer, from: number, quote: number): void {
+    const end = offset + quote + 1
+    state = stringIsKey ? State.colon : State.after
+    if (stack.length > visitDepth) return
+    const text = capturing ? takeCaptured(chunk, from, quote) : null
+    if (stringIsKey) visitor.key(text, stack.length, tokenStart)
+    else visitor.scalar('string', text, stack.length, tokenStart, end)
+  }
+
+  /** The text between the quotes, of which `[from, to)` of this chunk is the last part. */
+  function takeCaptured(chunk: Buffer, from: number, to: number): string {
+    const text =
+      captured.length === 0
+        ? chunk.toString('utf8', from, to)
+        : Buffer.concat([...captured, chunk.subarray(from, to)]).toString('utf8')
+    if (captured.length > 0) captured = []
     capturing = false
-    if (stringIsKey) {
-      state = State.colon
-      visitor.key(text, stack.length, tokenStart)
-    } else {
-      finishValue()
-      visitor.scalar('string', text, stack.length, tokenStart, end)
-    }
+    return escaped ? String(JSON.parse(`"${text}"`)) : text
   }
 
   function startValue(byte: number, at: number): void {
-    const word = LITERALS.get(byte)
     if (byte === 0x22) openString(false, at)
     else if (byte === 0x7b) openContainer(true, at)
     else if (byte === 0x5b) openContainer(false, at)
@@ -123,14 +128,16 @@ export function createJsonScanner(visitor: JsonVisitor): JsonScanner {
       state = State.number
       tokenStart = at
       digits = byte === 0x2d ? Digits.minus : byte === 0x30 ? Digits.zero : Digits.int
-      capturing = visitor.wantsText('value', stack.length)
+      capturing = stack.length <= visitDepth && visitor.wantsText('value', stack.length)
       numberText = String.fromCharCode(byte)
-    } else if (word !== undefined) {
+    } else {
+      const word = LITERALS.get(byte)
+      if (word === undefined) throw malformed('a value is missing', at)
       state = State.literal
       tokenStart = at
       literal = word
       literalAt = 1
-    } else throw malformed('a value is missing', at)
+    }
   }
 
   function structural(byte: number, at: number): void {
@@ -173,21 +180,24 @@ export function createJsonScanner(visitor: JsonVisitor): JsonScanner {
     state = State.utf8
   }
 
-  /** Answers the index behind the string's part of this chunk. */
+  /** Answers the index of the closing quote, or where this chunk ends or leaves the plain text. */
   function scanString(chunk: Uint8Array, from: number): number {
+    const { length } = chunk
     let i = from
-    while (i < chunk.length) {
-      const byte = chunk[i] as number
-      if (byte === 0x22) break
-      if (byte === 0x5c || byte < 0x20 || byte >= 0x80) {
-        if (byte < 0x20) throw malformed('a control character in a string', offset + i)
-        if (byte === 0x5c) state = State.escape
-        else startUtf8(byte, offset + i)
-        i = scanSpecial(chunk, i + 1)
-        if (state !== State.string) return i
+    while (i < length) {
+      if (PLAIN[chunk[i] as number] === 1) {
+        i++
         continue
       }
-      i++
+      const byte = chunk[i] as number
+      if (byte === 0x22) return i
+      if (byte === 0x5c) {
+        state = State.escape
+        escaped = true
+      } else if (byte < 0x20) throw malformed('a control character in a string', offset + i)
+      else startUtf8(byte, offset + i)
+      i = scanSpecial(chunk, i + 1)
+      if (state !== State.string) return i
     }
     return i
   }
@@ -201,7 +211,7 @@ export function createJsonScanner(visitor: JsonVisitor): JsonScanner {
         if (byte === 0x75) {
           state = State.hex
           hexLeft = 4
-        } else if (ESCAPES.has(byte)) state = State.string
+        } else if (ESCAPED[byte] === 1) state = State.string
         else throw malformed('an unknown escape', offset + i)
       } else if (state === State.hex) {
         if (!isHex(byte)) throw malformed('an unknown escape', offset + i)
@@ -225,9 +235,11 @@ export function createJsonScanner(visitor: JsonVisitor): JsonScanner {
       if (capturing) numberText += String.fromCharCode(byte)
       return true
     }
-    if (!COMPLETE.has(digits)) throw malformed('a number is cut', at)
-    finishValue()
-    visitor.scalar('number', capturing ? numberText : null, stack.length, tokenStart, at)
+    if (!isComplete(digits)) throw malformed('a number is cut', at)
+    state = State.after
+    if (stack.length <= visitDepth) {
+      visitor.scalar('number', capturing ? numberText : null, stack.length, tokenStart, at)
+    }
     capturing = false
     return false
   }
@@ -235,32 +247,29 @@ export function createJsonScanner(visitor: JsonVisitor): JsonScanner {
   function stepLiteral(byte: number, at: number): void {
     if (byte !== literal.charCodeAt(literalAt)) throw malformed('an unknown word', at)
     if (++literalAt < literal.length) return
-    finishValue()
-    visitor.scalar('literal', null, stack.length, tokenStart, at + 1)
+    state = State.after
+    if (stack.length <= visitDepth) visitor.scalar('literal', null, stack.length, tokenStart, at + 1)
   }
 
-  function write(chunk: Uint8Array): void {
+  function write(bytes: Uint8Array): void {
+    const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
     let i = 0
     while (i < chunk.length) {
       if (state >= State.string && state <= State.utf8) {
         const from = i
         if (state !== State.string) i = scanSpecial(chunk, i)
         if (state === State.string) i = scanString(chunk, i)
-        const ended = state === State.string && i < chunk.length
-        if (ended) i++
-        if (capturing) captured.push(chunk.slice(from, i))
-        if (ended) closeString(offset + i)
+        if (state === State.string && i < chunk.length) {
+          closeString(chunk, from, i)
+          i++
+        } else if (capturing) captured.push(chunk.subarray(from, i))
         continue
       }
       const byte = chunk[i] as number
       if (state === State.number) {
         if (!stepNumber(byte, offset + i)) continue
       } else if (state === State.literal) stepLiteral(byte, offset + i)
-      else if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) {
-        structural(byte, offset + i)
-        // The opening quote belongs to the captured text.
-        if (state === State.string && capturing) captured.push(chunk.slice(i, i + 1))
-      }
+      else if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) structural(byte, offset + i)
       i++
     }
     offset += chunk.length
@@ -272,6 +281,15 @@ export function createJsonScanner(visitor: JsonVisitor): JsonScanner {
   }
 
   return { write, end }
+}
+
+function byteTable(holds: (byte: number) => boolean): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, byte) => (holds(byte) ? 1 : 0))
+}
+
+/** Whether a number may end here. */
+function isComplete(digits: number): boolean {
+  return digits === Digits.zero || digits === Digits.int || digits === Digits.fraction || digits === Digits.exponent
 }
 
 function isDigit(byte: number): boolean {

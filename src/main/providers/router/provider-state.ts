@@ -76,7 +76,7 @@ function createMessagesStripper(): StateStripper {
         inner = []
         emptied = false
         content = 0
-      } else if (isContent(path) && kind === 'array') {
+      } else if (path.length === 3 && isContent(path) && kind === 'array') {
         if (++content > 1) throw unsafe('content')
         blocks = createListCutter(inner)
       } else if (isBlock(path)) {
@@ -85,7 +85,7 @@ function createMessagesStripper(): StateStripper {
       }
     },
     text(path, text) {
-      if (path.length === 5 && isBlock(path.slice(0, 4)) && path[4] === 'type') type.set(text)
+      if (path.length === 5 && path[4] === 'type' && path[3] === null && isContent(path)) type.set(text)
     },
     valueEnds(path, end) {
       if (path.length === 1) {
@@ -94,7 +94,7 @@ function createMessagesStripper(): StateStripper {
       } else if (isItem(path, 'messages')) {
         messages?.itemEnds(end, emptied)
         if (!emptied) cuts.push(...inner)
-      } else if (isContent(path)) {
+      } else if (path.length === 3 && isContent(path)) {
         const kept = blocks?.listEnds()
         emptied = kept === 0 && inner.length > 0
         blocks = null
@@ -127,10 +127,11 @@ function isItem(path: JsonPath, list: string): boolean {
   return path.length === 2 && path[0] === list && path[1] === null
 }
 
+/** At or below a message's content. */
 function isContent(path: JsonPath): boolean {
-  return path.length === 3 && path[0] === 'messages' && path[1] === null && path[2] === 'content'
+  return path[0] === 'messages' && path[1] === null && path[2] === 'content'
 }
 
 function isBlock(path: JsonPath): boolean {
-  return path.length === 4 && isContent(path.slice(0, 3)) && path[3] === null
+  return path.length === 4 && path[3] === null && isContent(path)
 }

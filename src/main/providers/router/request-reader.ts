@@ -86,7 +86,7 @@ export function createRequestReader(options: { protocol: RouteProtocol; strip: b
       }
     },
   })
-  const scanner = createJsonScanner(visitor)
+  const scanner = createJsonScanner(visitor, stripper === null ? 2 : 5)
 
   return {
     write: (chunk) => scanner.write(chunk),

@@ -158,6 +158,7 @@ export function createRouter(deps: RouterDeps): Router {
 
   return {
     async ensureListening(options = {}) {
+      if (stopping) throw new AppError('model_profiles_unavailable', 'Providers is stopping.')
       if (listening === null) {
         const server = makeServer()
         listening = { server, port: listen(server, options.pinnedPort ?? 0) }

@@ -11,25 +11,28 @@ export interface Splice {
 export function applySplices(chunks: readonly Uint8Array[], splices: readonly Splice[]): Uint8Array[] {
   const ordered = splices.toSorted((a, b) => a.start - b.start || a.end - b.end)
   const out: Uint8Array[] = []
+  let index = 0
+  let base = 0
+
+  /** Ranges come in order, so the chunks are walked once. */
+  function keep(start: number, end: number): void {
+    for (let chunk = chunks[index]; chunk !== undefined; chunk = chunks[++index]) {
+      const from = Math.max(start - base, 0)
+      const to = Math.min(end - base, chunk.length)
+      if (from < to) out.push(chunk.subarray(from, to))
+      if (base + chunk.length >= end) return
+      base += chunk.length
+    }
+  }
+
   let position = 0
   for (const splice of ordered) {
-    pushRange(out, chunks, position, splice.start)
+    keep(position, splice.start)
     if (splice.text !== '') out.push(Buffer.from(splice.text, 'utf8'))
     position = splice.end
   }
-  pushRange(out, chunks, position, Number.POSITIVE_INFINITY)
+  keep(position, Number.POSITIVE_INFINITY)
   return out
-}
-
-function pushRange(out: Uint8Array[], chunks: readonly Uint8Array[], start: number, end: number): void {
-  let at = 0
-  for (const chunk of chunks) {
-    const from = Math.max(start - at, 0)
-    const to = Math.min(end - at, chunk.length)
-    if (from < to) out.push(chunk.subarray(from, to))
-    at += chunk.length
-    if (at >= end) return
-  }
 }
 
 /** Collects the cuts that remove items from one array or object, each with exactly one of its commas. */

@@ -112,6 +112,17 @@ describe('a stream', () => {
     })
   })
 
+  test('PR-A65 an event that is no JSON passes as it came, and counts nothing', async () => {
+    const text = 'event: response.completed\ndata: {"response":{"usage":{"input_tokens":1},oops\n\n'
+    await using upstream = await startUpstream((_request, response) => {
+      answerEvents(response, text)
+      response.end()
+    })
+    await using to = await startRouter({ baseUrl: upstream.url })
+    expect(await call(to, { path: '/v1/responses', body: BODY })).toMatchObject({ text, complete: true })
+    expect(to.exchanges[0]).toMatchObject({ usage: null, responseId: null, status: 200 })
+  })
+
   test('PR-A53 the agent hangs up: the upstream sees it and no flight is left', async () => {
     const held = heldAnswer(DELTA)
     await using upstream = await startUpstream(held.answer)

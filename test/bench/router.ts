@@ -1,0 +1,127 @@
+/** What the Router adds to a request's first byte: routed over direct, interleaved, medians, as ratios. */
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { Agent, request as httpRequest } from 'node:http'
+import { Worker } from 'node:worker_threads'
+import { createSystemClock } from '../../src/main/platform/index.ts'
+import { createRouter, routeDigest } from '../../src/main/providers/router/index.ts'
+import type { RouteBinding, RouterPort } from '../../src/main/providers/router/index.ts'
+import { createUpstream } from '../../src/main/providers/upstream/index.ts'
+import { createMemoryLog } from '../support/log.ts'
+
+export interface RouterBench {
+  readonly name: string
+  /** Routed divided by direct, one per repeat. */
+  readonly ratios: readonly number[]
+  readonly target: number
+}
+
+const REPEATS = 5
+
+export async function bench(): Promise<RouterBench[]> {
+  const worker = new Worker(new URL('./upstream-worker.ts', import.meta.url))
+  const [upstreamPort] = (await once(worker, 'message')) as [number]
+  const routeId = randomBytes(32).toString('base64url')
+  const upstream = createUpstream()
+  const router = createRouter({
+    clock: createSystemClock(),
+    log: createMemoryLog(),
+    upstream,
+    bodyCapBytes: () => 33_554_432,
+    port: portTo(`http://127.0.0.1:${upstreamPort}`, bindingOf(routeId)),
+  })
+  const { port } = await router.ensureListening()
+  const agent = new Agent({ keepAlive: true })
+  const measure = async (name: string, target: number, body: Buffer, rounds: number): Promise<RouterBench> => {
+    const ratios: number[] = []
+    for (let repeat = 0; repeat < REPEATS; repeat++) {
+      const direct: number[] = []
+      const routed: number[] = []
+      for (let round = 0; round < rounds; round++) {
+        direct.push(await firstByteMs(agent, upstreamPort, routeId, body))
+        routed.push(await firstByteMs(agent, port, routeId, body))
+      }
+      ratios.push(median(routed) / median(direct))
+    }
+    return { name, ratios, target }
+  }
+  try {
+    return [
+      await measure('first byte, 64 KiB body', 3, bodyOf('model-a', 65_536), 60),
+      await measure('first byte, 8 MiB body that needs a splice', 4, bodyOf('stale', 8_388_608), 4),
+    ]
+  } finally {
+    agent.destroy()
+    await router.stop(AbortSignal.abort())
+    await upstream.close()
+    await worker.terminate()
+  }
+}
+
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+}
+
+function firstByteMs(agent: Agent, port: number, routeId: string, body: Buffer): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const began = performance.now()
+    const request = httpRequest({
+      agent,
+      host: '127.0.0.1',
+      port,
+      method: 'POST',
+      path: '/v1/responses',
+      headers: { authorization: `Bearer ${routeId}`, 'content-length': body.length },
+    })
+    request.on('error', reject).on('response', (response) => {
+      let first = 0
+      response.once('data', () => (first = performance.now() - began))
+      response.on('end', () => resolve(first)).on('error', reject)
+      if (response.statusCode !== 200) reject(new Error(`status ${response.statusCode}`))
+    })
+    request.end(body)
+  })
+}
+
+/** Items of a conversation, so that the scanner meets what it meets in life. */
+function bodyOf(model: string, bytes: number): Buffer {
+  const item = `{"type":"message","role":"user","content":[{"type":"input_text","text":"${'some words of a long conversation '.repeat(20)}"}]}`
+  const items = Array.from({ length: Math.floor(bytes / (item.length + 1)) }, () => item)
+  return Buffer.from(`{"model":"${model}","input":[${items.join(',')}],"stream":true}`)
+}
+
+function bindingOf(routeId: string): RouteBinding {
+  return {
+    routeDigest: routeDigest(routeId),
+    sessionId: 'bench',
+    client: 'codex',
+    connectionId: 'bench',
+    preset: 'custom',
+    providerLabel: 'bench',
+    routeProtocol: 'responses',
+    clientModel: 'model-a',
+    upstreamModel: 'model-a',
+    smallModel: null,
+    effort: 'default',
+    efforts: null,
+    effortDefault: null,
+    authMode: 'none',
+    historyState: 'may_contain_opaque',
+    historyPortability: null,
+    generation: 1,
+  }
+}
+
+function portTo(baseUrl: string, binding: RouteBinding): RouterPort {
+  return {
+    binding: (digest) => (digest === binding.routeDigest ? binding : null),
+    ready: () => true,
+    key: () => Promise.resolve(null),
+    upstreamBaseUrl: () => Promise.resolve(baseUrl),
+    models: () => [],
+    codexCatalog: () => null,
+    isEnabledModel: () => false,
+    markOpaque: () => Promise.resolve({ applied: true, durable: true }),
+    record: () => undefined,
+  }
+}
