@@ -60,8 +60,7 @@ function entryOf(
     supports_reasoning_summaries: false,
     support_verbosity: false,
     default_verbosity: null,
-    // An unknown model is shown the patch tool all the same: without it Codex can only edit by shell commands.
-    apply_patch_tool_type: model === undefined ? (fallback?.applyPatchToolType ?? null) : model.applyPatchToolType,
+    apply_patch_tool_type: model?.applyPatchToolType ?? null,
     supports_parallel_tool_calls: model?.parallelToolCalls ?? false,
     truncation_policy: TRUNCATION,
     experimental_supported_tools: [],
