@@ -100,6 +100,19 @@ describe.each(DIALECTS)('over %s', (dialect) => {
     expect(model.requests).toHaveLength(3)
   })
 
+  test(`a stream that fails half-way ends the prompt with its code, and what was said is kept, over ${dialect}`, async () => {
+    const code = dialect === 'responses' ? 'server_is_overloaded' : 'overloaded_error'
+    const fails = { [dialect === 'responses' ? 'code' : 'type']: code, message: 'try later' }
+    const model = await aModel({ text: 'Half an answer', fails }, { text: 'ok' })
+    const agent = anAgent(model, { dialect })
+    const session = await agent.session(await aFolder())
+    const failure = await agent.prompt(session, 'go').catch((thrown: unknown) => thrown)
+    expect(failure).toMatchObject({ message: 'try later', data: { code } })
+    expect(model.requests).toHaveLength(1)
+    await agent.prompt(session, 'continue')
+    expect(wholeRequest(model)).toContain('Half an answer')
+  })
+
   test(`what the model's own limits end is said by the stop reason, over ${dialect}`, async () => {
     const model = await aModel({ text: 'half', stop: 'length' }, { text: 'no', stop: 'refusal' })
     const agent = anAgent(model, { dialect })

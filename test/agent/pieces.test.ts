@@ -5,6 +5,7 @@ import { childEnvironment, readAgentEnvironment } from '../../src/agent/environm
 import { closeOpenCalls } from '../../src/agent/history.ts'
 import { toPromptError } from '../../src/agent/model-errors.ts'
 import { createBoundedOutput } from '../../src/agent/tools/bounded-output.ts'
+import { htmlToText } from '../../src/agent/tools/fetch.ts'
 import { globMatcher } from '../../src/agent/tools/glob.ts'
 import { lineMatcher } from '../../src/agent/tools/line-matcher.ts'
 
@@ -21,6 +22,7 @@ test.each([
   ['*.{js,ts}', 'a.css', false],
   ['a?.txt', 'ab.txt', true],
   ['./src/a.ts', 'src/a.ts', true],
+  ['{a,b{c,d}}.ts', 'bd.ts', true],
   ['a+b(c).txt', 'a+b(c).txt', true],
 ])('the glob %s against %s: %s', (glob, path, meant) => {
   expect(globMatcher(glob)(path)).toBe(meant)
@@ -34,6 +36,15 @@ test('no glob is too strange to be tried, and one without wildcards means itself
       expect(globMatcher(glob)(glob) || !plain).toBe(true)
     }),
   )
+})
+
+test('a glob or a page made to take for ever does not', () => {
+  expect(globMatcher(`${'*a'.repeat(100)}b`)('a'.repeat(255))).toBe(false)
+  expect(globMatcher(`${'**/'.repeat(100)}x`)('a/'.repeat(60))).toBe(false)
+  expect(globMatcher('{a,b}'.repeat(100))('c')).toBe(false)
+  expect(htmlToText('<script>'.repeat(200_000))).toBe('')
+  expect(htmlToText('<!--'.repeat(200_000))).toBe('')
+  expect(htmlToText('a<'.repeat(200_000)).startsWith('a<a<')).toBe(true)
 })
 
 test('output within the bound is whole; beyond it, head and tail stay and the rest is counted', () => {

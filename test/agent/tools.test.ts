@@ -1,17 +1,31 @@
 import { createServer } from 'node:http'
 import { chmod, mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 
+import type { AgentProcess } from '../support/agent-process.ts'
+import { startAgentProcess } from '../support/agent-process.ts'
+import type { FakeModel } from '../support/fake-model.ts'
+import { startFakeModel } from '../support/fake-model.ts'
 import { aFolder, aModel, anAgent, call, lives, textOf, toolResults } from './support.ts'
 
 /** Runs the calls of one step in a folder and answers what the model was told of each. */
 async function results(cwd: string, ...calls: ReturnType<typeof call>[]): Promise<string[]> {
-  const model = await aModel({ calls }, { text: 'ok' })
-  const agent = anAgent(model, { dialect: 'messages' })
+  model.script({ calls }, { text: 'ok' })
   await agent.prompt(await agent.session(cwd, 'anything'), 'go')
   return toolResults(model)
 }
+
+let model: FakeModel
+let agent: AgentProcess
+beforeAll(async () => {
+  model = await startFakeModel()
+  agent = startAgentProcess({ model: { baseUrl: model.baseUrl, protocol: 'messages' } })
+})
+afterAll(async () => {
+  await agent.end()
+  await model.close()
+})
 
 test('edit refuses a passage that is missing, repeated or unchanged, and a file that does not exist', async () => {
   const cwd = await aFolder({ 'a.txt': 'one two one\n' })

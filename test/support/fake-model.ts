@@ -23,6 +23,8 @@ export type ScriptedTurn =
   | { status: number; headers?: Record<string, string>; error: { code?: string; type?: string; message: string } }
   /** Says `text`, then nothing: the stream stays open until the client leaves. */
   | { text: string; hang: true }
+  /** Says `text`, then fails in the middle of the stream. */
+  | { text: string; fails: { code?: string; type?: string; message: string } }
 
 export interface ModelRequest {
   path: string
@@ -95,7 +97,7 @@ export async function startFakeModel(...first: ScriptedTurn[]): Promise<FakeMode
 type Said = Exclude<ScriptedTurn, { status: number }>
 
 function counts(turn: Said): { input: number; cached: number; output: number } {
-  if ('hang' in turn) return { input: 10, cached: 0, output: 5 }
+  if ('hang' in turn || 'fails' in turn) return { input: 10, cached: 0, output: 5 }
   return { input: turn.input ?? 10, cached: turn.cached ?? 0, output: turn.output ?? 5 }
 }
 
@@ -114,6 +116,11 @@ function responsesEvents(turn: Said): Event[] {
       add('response.output_text.delta', { item_id: item.id, output_index: output.length, content_index: 0, delta })
     }
     if ('hang' in turn) return events
+    if ('fails' in turn) {
+      const failed = { ...response, status: 'failed', output: [], error: turn.fails }
+      add('response.failed', { response: failed })
+      return events
+    }
     const content = [{ type: 'output_text', text: turn.text, annotations: [] }]
     const done = { ...item, status: 'completed', content }
     add('response.output_item.done', { output_index: output.length, item: done })
@@ -164,6 +171,7 @@ function messagesEvents(turn: Said): Event[] {
       events.push({ type: 'content_block_delta', index, delta: { type: 'text_delta', text } })
     }
     if ('hang' in turn) return events
+    if ('fails' in turn) return [...events, { type: 'error', error: turn.fails }]
     events.push({ type: 'content_block_stop', index })
     index += 1
   }

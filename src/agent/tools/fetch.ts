@@ -82,8 +82,7 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 
 /** Enough to read a page by: scripts and tags go, blocks become lines. */
 export function htmlToText(html: string): string {
-  return html
-    .replace(/<!--[^]*?-->|<(script|style|noscript|svg)\b[^]*?<\/\1\s*>/gi, '')
+  return withoutHiddenParts(html)
     .replace(/<(?:br|\/p|\/div|\/li|\/tr|\/h[1-6]|\/pre|\/section)\b[^>]*>/gi, '\n')
     .replace(/<[a-z/!][^<>]*>/gi, '')
     .replace(/&(amp|lt|gt|quot|apos|nbsp);/g, (_all, name: string) => ENTITIES[name] ?? '')
@@ -94,4 +93,20 @@ export function htmlToText(html: string): string {
     .replace(/ ?\n ?/g, '\n')
     .replace(/\n{3,}/g, '\n\n')
     .trim()
+}
+
+/** One pass: a page with a million openings and no end must cost no more than another. */
+function withoutHiddenParts(html: string): string {
+  const opening = /<!--|<(script|style|noscript|svg)\b/gi
+  let kept = ''
+  let at = 0
+  for (let open = opening.exec(html); open !== null; open = opening.exec(html)) {
+    kept += html.slice(at, open.index)
+    const closing = open[1] === undefined ? /-->/g : new RegExp(`</${open[1]}\\s*>`, 'gi')
+    closing.lastIndex = opening.lastIndex
+    if (closing.exec(html) === null) return kept
+    at = closing.lastIndex
+    opening.lastIndex = at
+  }
+  return kept + html.slice(at)
 }
