@@ -4,6 +4,9 @@ import Sqlite from 'better-sqlite3'
 import { AppError } from '../../shared/errors.ts'
 import { isBusy } from './sqlite-errors.ts'
 
+/** Keeps each connection alive until its release: a collected one would be closed, and the lock with it. */
+const held = new Set<Sqlite.Database>()
+
 export interface DataLock {
   release(): void
 }
@@ -30,6 +33,12 @@ export function takeDataLock(dataDir: string): DataLock | null {
       { detail: path, cause: error },
     )
   }
-  const held = db
-  return { release: () => void held.close() }
+  const lock = db
+  held.add(lock)
+  return {
+    release() {
+      held.delete(lock)
+      lock.close()
+    },
+  }
 }

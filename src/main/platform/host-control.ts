@@ -33,21 +33,23 @@ export interface HostControlDeps {
 export function createHostControl({ clock, files }: HostControlDeps = systemDeps()): HostControl {
   return {
     async acquire(dataDir) {
-      await makeDataDir(dataDir)
-      const lock = takeDataLock(dataDir)
+      const folder = await makeDataDir(dataDir)
+      const lock = takeDataLock(folder)
       if (lock !== null) return { kind: 'host', release: async () => lock.release() }
       return {
         kind: 'running',
         async connect(signal) {
-          const socket = await connectToHostSocket(pathsIn(dataDir), clock, signal)
+          const socket = await connectToHostSocket(pathsIn(folder), clock, signal)
           return createFrameSocket(socket, { clock, limits: CLIENT_FRAMES })
         },
       }
     },
-    listen: (dataDir, accept) =>
-      listenAtHostSocket(pathsIn(dataDir), { clock, files }, (socket) =>
-        accept(createFrameSocket(socket, { clock, limits: HOST_FRAMES })),
-      ),
+    async listen(dataDir, accept) {
+      const paths = pathsIn(await makeDataDir(dataDir))
+      return listenAtHostSocket(paths, { clock, files }, (socket) => {
+        accept(createFrameSocket(socket, { clock, limits: HOST_FRAMES }))
+      })
+    },
   }
 }
 

@@ -38,8 +38,7 @@ export interface OpenPlatform extends Platform {
  */
 export async function openPlatform(options: PlatformOptions): Promise<OpenPlatform> {
   const { clock = createSystemClock(), ids = createIds(), env = process.env } = options
-  await makeDataDir(options.dataDir)
-  const paths = pathsIn(options.dataDir)
+  const paths = pathsIn(await makeDataDir(options.dataDir))
   const secrets = createSecretRegistry()
   const failpoints = createFailpoints({ enabled: options.testFailpoints === true, env })
   const files = createDurableFile({ ids, failpoints })

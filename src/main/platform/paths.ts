@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
-import { access, chmod, readdir, stat } from 'node:fs/promises'
+import { access, chmod, readdir, realpath, stat } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { AppError } from '../../shared/errors.ts'
@@ -61,10 +61,10 @@ function hostSocket(dataDir: string, { env, platform }: Machine): string {
 
 /**
  * Makes the folder for this user alone. One that other users can enter is closed to them only when it is ours or empty:
- * a folder with other things in it was chosen by mistake.
+ * a folder with other things in it was chosen by mistake. Answers its path without links, the same for everybody.
  * @throws AppError `data_dir_unwritable`.
  */
-export async function makeDataDir(dataDir: string): Promise<void> {
+export async function makeDataDir(dataDir: string): Promise<string> {
   try {
     await makeFolders(dataDir)
     const { mode, uid } = await stat(dataDir)
@@ -72,6 +72,7 @@ export async function makeDataDir(dataDir: string): Promise<void> {
       throw unwritable(dataDir, 'it belongs to another user')
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) await closeToOthers(dataDir)
     await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
+    return await realpath(dataDir)
   } catch (error) {
     if (error instanceof AppError) throw error
     throw unwritable(dataDir, REASONS[systemCode(error)] ?? 'the system refused it', error)

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDurableFile } from '../../../src/main/platform/durable-file.ts'
@@ -18,7 +18,9 @@ const control = createHostControl()
 /** Another process over the same folder; ended with the test. Answers what role it got. */
 async function start(dataDir: string, how: 'serve' | 'hold' | 'take'): Promise<{ role: string; child: ChildProcess }> {
   const program = fileURLToPath(new URL('../../fixtures/platform/host.ts', import.meta.url))
-  const child = spawn(process.execPath, [program, dataDir, how], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['--expose-gc', program, dataDir, how], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   onTestFinished(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
     child.kill('SIGKILL')
@@ -138,6 +140,18 @@ describe('the control socket', () => {
       connection.close()
     }
     await role.release()
+  })
+
+  test('is found by whoever comes to the folder through a link', async () => {
+    using dir = createTempDir()
+    mkdirSync(dir.at('real'), { mode: 0o700 })
+    const alias = dir.at('l'.repeat(100))
+    symlinkSync(dir.at('real'), alias)
+    const { role } = await start(alias, 'serve')
+    expect(role).toBe('host')
+    const connection = await running(await control.acquire(dir.at('real'))).connect()
+    expect(await ask(connection, 1)).toMatchObject({ echo: 1 })
+    connection.close()
   })
 
   test('a host that does not answer is host_unreachable after five seconds', async () => {
