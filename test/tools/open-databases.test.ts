@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '..', '..')
  * `node:fs` that open nothing, and hands none to the durable files.
  */
 const OPENS_NOTHING = new Set(
-  'access accessSync chmod chmodSync constants existsSync lstat mkdir readdir rename rm stat statSync unlink'.split(
+  'access accessSync chmod chmodSync constants existsSync lstat mkdir readdir realpath rename rm stat statSync unlink'.split(
     ' ',
   ),
 )
