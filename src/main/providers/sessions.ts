@@ -104,6 +104,11 @@ export function createSessionRoutes(deps: SessionDeps): SessionRoutes {
     )
   }
 
+  const bound = ({ portability }: History) => ({
+    catalogRevision: state.current().revision,
+    historyPortability: portability,
+  })
+
   function demandEnabled(sessionId: string): void {
     if (!routes.isDisabled(sessionId)) return
     throw new AppError(
@@ -130,7 +135,7 @@ export function createSessionRoutes(deps: SessionDeps): SessionRoutes {
     const routeId = Buffer.from(ids.bytes(32)).toString('base64url')
     const key = createSecret(routeId)
     const digest = routeDigest(routeId)
-    const binding = bindingOf(contract, state.current().revision)
+    const binding = bindingOf(contract, bound(history))
     // The plan comes first: a form that cannot be started writes nothing.
     const plan = launchPlan({
       request,
@@ -178,7 +183,7 @@ export function createSessionRoutes(deps: SessionDeps): SessionRoutes {
       apply(tx) {
         routes.remember({ ...remembered, domain: now ? contract.historyDomain : kept.domain }, tx)
         if (!now) return
-        const binding = bindingOf(contract, state.current().revision)
+        const binding = bindingOf(contract, bound(history))
         for (const route of open) {
           // The client goes on under the name it was started with.
           const to = { ...binding, clientModel: route.binding.clientModel }

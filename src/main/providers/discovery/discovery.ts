@@ -1,6 +1,7 @@
 /** Which models each connection has. What was last known to be there outlives a Provider that does not answer. */
 import { AppError } from '../../../shared/errors.ts'
 import type { PersistOutcome } from '../../../shared/vocabulary.ts'
+import { withDeadline } from '../../platform/index.ts'
 import type { Clock, Log } from '../../platform/types.ts'
 import { createMutex } from '../mutex.ts'
 import type { ModelEntry } from '../types.ts'
@@ -8,6 +9,8 @@ import type { DiscoveryFile, Seen } from './discovery-file.ts'
 import type { ModelList } from './model-list.ts'
 
 const FRESH_MS = 5 * 60_000
+/** All pages of one list. */
+const ASK_MS = 60_000
 const DONE: PersistOutcome = { applied: true, durable: true }
 const NOTHING_SEEN: Seen = { ids: [], disabledIds: [], seenAtMs: null }
 
@@ -67,7 +70,7 @@ export function createDiscoveryCache(deps: { file: DiscoveryFile; clock: Clock; 
     try {
       list = await of.fetch(signal)
     } catch (error) {
-      if (!(error instanceof AppError) || signal.aborted || seenOf(of.id).seenAtMs === null) throw error
+      if (!(error instanceof AppError) || seenOf(of.id).seenAtMs === null) throw error
       log.info('a Provider did not answer; its models are the ones last seen', { code: error.code })
       live.delete(of.id)
       fresh.delete(of.id)
@@ -80,6 +83,14 @@ export function createDiscoveryCache(deps: { file: DiscoveryFile; clock: Clock; 
       fresh.set(of.id, { fingerprint: of.fingerprint, atMs: clock.monotonicMs() })
       return { outcome, stale: false }
     })
+  }
+
+  function start(of: DiscoveryOf): Promise<DiscoveryResult> {
+    const asking = withDeadline(clock, ASK_MS, undefined, (inner) => ask(of, inner)).finally(() =>
+      running.delete(of.id),
+    )
+    running.set(of.id, asking)
+    return asking
   }
 
   async function replaceBroken(): Promise<void> {
@@ -111,11 +122,9 @@ export function createDiscoveryCache(deps: { file: DiscoveryFile; clock: Clock; 
       const known = fresh.get(of.id)
       const isFresh = known?.fingerprint === of.fingerprint && clock.monotonicMs() - known.atMs <= FRESH_MS
       if (!force && isFresh) return { outcome: DONE, stale: false }
-      const shared = running.get(of.id)
-      if (shared !== undefined) return await shared
-      const asking = ask(of, signal).finally(() => running.delete(of.id))
-      running.set(of.id, asking)
-      return await asking
+      // One request for all who ask; each may leave on its own.
+      const asking = running.get(of.id) ?? start(of)
+      return await withDeadline(clock, ASK_MS, signal, () => asking)
     },
     setEnabled: (id, known, enabledIds) =>
       lock.run(async () => {

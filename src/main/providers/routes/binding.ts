@@ -28,6 +28,8 @@ export const BindingJson = z.strictObject({
     .nullable(),
   credentialEnv: z.string().max(128).nullable(),
   historyDomain: z.string().max(64),
+  /** `strip`: what only another domain can read is cut from every request of this binding. */
+  historyPortability: z.enum(['keep', 'strip']),
   catalogRevision: z.int().nonnegative(),
 })
 export type BindingJson = z.infer<typeof BindingJson>
@@ -46,7 +48,10 @@ export interface Route {
   readonly createdAt: number
 }
 
-export function bindingOf(contract: VerifiedContract, catalogRevision: number): BindingJson {
+export function bindingOf(
+  contract: VerifiedContract,
+  of: { catalogRevision: number; historyPortability: 'keep' | 'strip' },
+): BindingJson {
   const { connection } = contract
   return {
     client: connection.client,
@@ -65,14 +70,13 @@ export function bindingOf(contract: VerifiedContract, catalogRevision: number): 
     credentialRef: connection.credentialRef ?? null,
     credentialEnv: connection.credentialEnv ?? null,
     historyDomain: contract.historyDomain,
-    catalogRevision,
+    historyPortability: of.historyPortability,
+    catalogRevision: of.catalogRevision,
   }
 }
 
-export function toRouterBinding(
-  route: Route,
-  marks: { opaque: boolean; portability: 'keep' | 'strip' },
-): RouterBinding {
+/** `opaque`: the session's history may hold items that only one domain can read. */
+export function toRouterBinding(route: Route, opaque: boolean): RouterBinding {
   const { binding } = route
   return notWire({
     routeDigest: route.digest,
@@ -89,8 +93,8 @@ export function toRouterBinding(
     efforts: binding.efforts,
     effortDefault: binding.effortDefault,
     authMode: binding.authMode,
-    historyState: marks.opaque ? 'may_contain_opaque' : 'empty',
-    historyPortability: marks.portability === 'strip' ? 'strip_opaque_provider_state' : null,
+    historyState: opaque ? 'may_contain_opaque' : 'empty',
+    historyPortability: binding.historyPortability === 'strip' ? 'strip_opaque_provider_state' : null,
     generation: route.generation,
   })
 }

@@ -137,10 +137,7 @@ export function createRoutes(deps: {
       const known = copies.get(digest)
       if (known !== undefined) return known
       const marks = marksOf.get(route.sessionId)
-      const copy = toRouterBinding(route, {
-        opaque: marks?.opaque ?? true,
-        portability: marks?.portability ?? 'keep',
-      })
+      const copy = toRouterBinding(route, marks?.opaque ?? true)
       copies.set(digest, copy)
       origins.set(copy, route)
       return copy
