@@ -20,6 +20,9 @@ export function createAnswering(deps: RehearsalDeps) {
     const route = `${request.method ?? ''} ${pathname}`
     // No page in a browser has business here, whatever name it resolved to this address.
     if (request.headers.origin !== undefined) return refuse(response, responses, 403, 'Browsers are not answered.')
+    // Codex tries a WebSocket first; this answer, unlike any other, makes it fall back to HTTP at once.
+    if (request.headers.upgrade !== undefined)
+      return refuse(response, responses, 426, 'The rehearsal speaks HTTP alone.')
     switch (route) {
       case 'HEAD /':
       case 'GET /':

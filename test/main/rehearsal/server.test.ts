@@ -1,3 +1,4 @@
+import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { createSystemClock } from '../../../src/main/platform/clock.ts'
@@ -8,6 +9,8 @@ import { events, post, startRehearsal } from './support.ts'
 
 const RESPONSES = { model: 'rehearsal-1', input: 'Hello' }
 const MESSAGES = { model: 'rehearsal-1', max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }] }
+/** As Codex 0.171 puts it. */
+const REFUSED_BY_USER = 'exec_command failed: CreateProcess { message: "Rejected(\\"rejected by user\\")" }'
 const SENTENCE = 'This is a rehearsal: no model is behind it'
 
 /** The shells of the agents that bring nothing else the script could use. */
@@ -110,7 +113,7 @@ describe('Responses', () => {
     const input = [
       { role: 'user', content: 'run: touch x' },
       { type: 'function_call', call_id: 'c1', name: 'shell_command', arguments: '{"command":"touch x"}' },
-      { type: 'function_call_output', call_id: 'c1', output: 'exec command rejected by user' },
+      { type: 'function_call_output', call_id: 'c1', output: REFUSED_BY_USER },
     ]
     const say = async (more: object[]): Promise<string> =>
       await (await post(`${rehearsal.origin}/v1/responses`, { ...RESPONSES, input: [...input, ...more], tools })).text()
@@ -227,6 +230,19 @@ describe('the server', () => {
       undefined,
     ])
     for (const body of bodies) expect(body.error).toMatchObject({ message: expect.stringMatching(/\.$/) })
+  })
+
+  test('an upgrade is answered 426, which makes Codex fall back to HTTP at once', async () => {
+    await using rehearsal = await startRehearsal()
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      const headers = { connection: 'Upgrade', upgrade: 'websocket' }
+      const request = httpRequest(`${rehearsal.origin}/v1/responses`, { headers, agent: false })
+      request
+        .once('response', (answer) => resolve(answer.resume().statusCode))
+        .once('error', reject)
+        .end()
+    })
+    expect(status).toBe(426)
   })
 
   test('a request over 32 MiB is refused', async () => {
