@@ -4,6 +4,7 @@ import type { Secret } from '../../platform/types.ts'
 import type { UpstreamAnswer } from '../upstream/index.ts'
 import { watchEvents, watchJson } from './answer-watch.ts'
 import type { AnswerWatch } from './answer-watch.ts'
+import { isIdentity } from './encodings.ts'
 import { holdErrorBody } from './error-body.ts'
 import type { ExchangeNotes } from './exchange-notes.ts'
 import { agentHeaders } from './headers.ts'
@@ -21,7 +22,7 @@ interface Answering {
 /** A 2xx answer. An end without its terminal event is made to look like what it is: a failure. */
 export async function answerStream({ answer, response, protocol, notes }: Answering): Promise<void> {
   const headers = agentHeaders(answer.headers)
-  const readable = isIdentity(answer)
+  const readable = isIdentity(answer.headers['content-encoding'])
   const isEvents = /^text\/event-stream\b/i.test(answer.headers['content-type'] ?? '')
   // An event of ours may follow.
   if (isEvents) delete headers['content-length']
@@ -65,9 +66,10 @@ function endCutStream(
 /** A status of 400 or more. */
 export async function answerError(answering: Answering & { readonly key: Secret | null }): Promise<void> {
   const { answer, response, protocol, notes, key } = answering
-  const held = await holdErrorBody(answer.body, key)
+  const held = await holdErrorBody(answer.body, answer.headers['content-encoding'], key)
   const { status, headers } = mapUnauthorized(answer.status, agentHeaders(answer.headers), protocol)
   delete headers['content-length']
+  if (held.decoded) delete headers['content-encoding']
   if (held.rest === null && !held.cut) headers['content-length'] = held.head.length
   response.writeHead(status, headers)
   if (held.head.length > 0) {
@@ -94,9 +96,4 @@ function mapUnauthorized(
   if (status !== 401) return { status, headers }
   if (protocol === 'anthropic_messages') return { status, headers: { ...headers, 'x-should-retry': 'false' } }
   return { status: 400, headers: { ...headers, 'x-wheelhouse-upstream-status': '401' } }
-}
-
-function isIdentity({ headers }: UpstreamAnswer): boolean {
-  const encoding = headers['content-encoding']
-  return encoding === undefined || encoding === '' || encoding === 'identity'
 }

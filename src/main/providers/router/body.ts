@@ -1,18 +1,9 @@
 /** Takes a request's body in: bounded, decoded off the main thread, and read by the scanner as its chunks arrive. */
 import type { IncomingMessage } from 'node:http'
 import type { Transform } from 'node:stream'
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import { AppError } from '../../../shared/errors.ts'
 import type { BufferBudget } from './budget.ts'
-
-const CHUNK_BYTES = 65_536
-
-const DECODERS: Readonly<Record<string, () => Transform>> = {
-  gzip: () => createGunzip({ chunkSize: CHUNK_BYTES }),
-  deflate: () => createInflate({ chunkSize: CHUNK_BYTES }),
-  br: () => createBrotliDecompress({ chunkSize: CHUNK_BYTES }),
-  zstd: () => createZstdDecompress({ chunkSize: CHUNK_BYTES }),
-}
+import { createDecoder, isIdentity } from './encodings.ts'
 
 export interface TakenBody {
   /** As it arrived, still encoded. */
@@ -116,10 +107,9 @@ function drained(decoder: Transform): Promise<void> {
 }
 
 function decoderFor(encoding: string | undefined): Transform | null {
-  const name = (encoding ?? 'identity').trim().toLowerCase()
-  if (name === 'identity' || name === '') return null
-  const make = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined
-  if (make !== undefined) return make()
+  if (isIdentity(encoding)) return null
+  const decoder = createDecoder(encoding)
+  if (decoder !== null) return decoder
   throw new AppError('request_encoding_unsupported', 'This body encoding is not supported. Send it as it is, or gzip.')
 }
 

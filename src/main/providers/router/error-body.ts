@@ -2,6 +2,7 @@
 import { Transform } from 'node:stream'
 import type { Readable } from 'node:stream'
 import type { Secret } from '../../platform/types.ts'
+import { createDecoder, isIdentity } from './encodings.ts'
 
 const HELD_BYTES = 65_536
 const BLANK = Buffer.from('[secret]')
@@ -12,22 +13,34 @@ export interface HeldBody {
   readonly rest: Readable | null
   /** The upstream went away inside it. */
   readonly cut: boolean
+  /** It came encoded and no longer is. */
+  readonly decoded: boolean
 }
 
-/** Waits for the body's end or its first 64 KiB, whichever comes first. The key appears in neither part. */
-export async function holdErrorBody(body: Readable, key: Secret | null): Promise<HeldBody> {
-  const blanked = key === null ? body : pipeThrough(body, createBlanker(Buffer.from(key.reveal('redactor'))))
+/**
+ * Waits for the body's end or its first 64 KiB, whichever comes first. The key appears in neither part, even where the
+ * upstream encoded its answer unasked.
+ */
+export async function holdErrorBody(
+  body: Readable,
+  encoding: string | undefined,
+  key: Secret | null,
+): Promise<HeldBody> {
+  const decoder = isIdentity(encoding) ? null : createDecoder(encoding)
+  const decoded = decoder !== null
+  const plain = decoder === null ? body : pipeThrough(body, decoder)
+  const blanked = key === null ? plain : pipeThrough(plain, createBlanker(Buffer.from(key.reveal('redactor'))))
   const held: Buffer[] = []
   let bytes = 0
   try {
     for await (const chunk of blanked.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       held.push(chunk)
       bytes += chunk.length
-      if (bytes >= HELD_BYTES) return { head: Buffer.concat(held), rest: blanked, cut: false }
+      if (bytes >= HELD_BYTES) return { head: Buffer.concat(held), rest: blanked, cut: false, decoded }
     }
-    return { head: Buffer.concat(held), rest: null, cut: false }
+    return { head: Buffer.concat(held), rest: null, cut: false, decoded }
   } catch {
-    return { head: Buffer.concat(held), rest: null, cut: true }
+    return { head: Buffer.concat(held), rest: null, cut: true, decoded }
   }
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { createFakeClock } from '../../../support/clock.ts'
 import { CANARY, MIB, answerEvents, call, open, startRouter, startUpstream } from './support.ts'
@@ -318,6 +319,16 @@ describe('an error answer', () => {
     })
     await using to = await startRouter({ baseUrl: upstream.url })
     expect((await call(to, { path: '/v1/responses', body: BODY })).text).toBe(`${filler}[secret]${filler}`)
+  })
+
+  test('PR-A50 nor in an answer that was encoded unasked', async () => {
+    await using upstream = await startUpstream((_request, response) => {
+      response.writeHead(403, { 'content-type': 'text/plain', 'content-encoding': 'gzip' })
+      response.end(gzipSync(`no: ${CANARY}`))
+    })
+    await using to = await startRouter({ baseUrl: upstream.url })
+    const reply = await call(to, { path: '/v1/responses', body: BODY })
+    expect([reply.status, reply.text, reply.headers['content-encoding']]).toEqual([403, 'no: [secret]', undefined])
   })
 
   test('PR-A76 401 stops Claude Code by header and Codex by status; the record keeps it', async () => {
