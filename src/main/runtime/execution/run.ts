@@ -123,7 +123,8 @@ export function startRun(deps: RunDeps, admitted: { spec: ExecutionSpec; lease: 
     if (!accepted) await becomeRunning(execution.workerRef)
     await acceptance
     resolveRunning(execution)
-    return followExecution(
+    // Awaited here: the slot is given back when this function returns.
+    return await followExecution(
       {
         ctx,
         wished: wished.signal,

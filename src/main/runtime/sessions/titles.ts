@@ -4,7 +4,12 @@ const TITLE_CHARS = 60
 export function titleFromPrompt(prompt: string): string {
   const line = oneLine(prompt)
   const characters = Array.from(line)
-  return characters.length <= TITLE_CHARS ? line : `${characters.slice(0, TITLE_CHARS).join('').trimEnd()}…`
+  return characters.length <= TITLE_CHARS
+    ? line
+    : `${characters
+        .slice(0, TITLE_CHARS - 1)
+        .join('')
+        .trimEnd()}…`
 }
 
 /** A title as it is stored: one line of at most 200 characters. */

@@ -1,0 +1,267 @@
+import { AppError } from '../../shared/errors.ts'
+import type { Actor, RuntimeChoice } from '../../shared/vocabulary.ts'
+import type { Platform, Tx } from '../platform/types.ts'
+import { createAdmissions } from './admission/submit.ts'
+import type { Admissions } from './admission/submit.ts'
+import type { RuntimeContext } from './context.ts'
+import { createDecisionService } from './decisions/service.ts'
+import type { DecisionService } from './decisions/service.ts'
+import { createChangeBus, createEventHub } from './events/hub.ts'
+import { createEventLog } from './events/log.ts'
+import type { EventLog } from './events/log.ts'
+import { createWatch } from './events/watch.ts'
+import { createEventWriter } from './events/writer.ts'
+import { createRunRegistry } from './execution/active.ts'
+import { startRun } from './execution/run.ts'
+import { createSlots } from './execution/slots.ts'
+import { createSteer } from './execution/steer.ts'
+import { createWait } from './execution/wait.ts'
+import { readHostIdentity } from './host-identity.ts'
+import { createLeaseKeeper } from './leases/keeper.ts'
+import { createLeaseValidity } from './leases/validity.ts'
+import { createRecovery } from './recovery/attempt.ts'
+import { createCoordinator } from './recovery/coordinator.ts'
+import { createInspector } from './recovery/inspect.ts'
+import { createStop } from './recovery/stop.ts'
+import { createDraftQueue, createDrafts } from './sessions/drafts.ts'
+import type { Drafts } from './sessions/drafts.ts'
+import { createSessions } from './sessions/sessions.ts'
+import type { Sessions } from './sessions/sessions.ts'
+import { createSnapshots } from './sessions/snapshot.ts'
+import type { Snapshots } from './sessions/snapshot.ts'
+import { shutDown } from './shutdown.ts'
+import { createTables } from './store/index.ts'
+import { TIMING } from './timing.ts'
+import type { RuntimeTiming } from './timing.ts'
+import type {
+  ChoicePort,
+  EndWork,
+  Executor,
+  HostIdentity,
+  Inspection,
+  PermissionRule,
+  ResourcePort,
+  RunRow,
+  RuntimeChange,
+  ScanOutcome,
+} from './types.ts'
+
+const DEFAULT_SLOTS = 8
+const WAITING_RUNS = 64
+
+export interface RuntimeDeps extends Platform {
+  executor: Executor
+  /** A worker of the session is neither gone nor settled: nothing may be admitted beside it. */
+  isHeld: (sessionId: string) => boolean
+  /** The setting that offers mode `os`. */
+  osEnabled?: () => boolean
+  resources?: ResourcePort
+  endWork?: EndWork
+  choices?: ChoicePort
+  host?: HostIdentity
+  /** How many runs execute at once, 1 to 32. */
+  slots?: number
+  /** For tests: the product runs with the times of `TIMING`. */
+  timing?: Partial<RuntimeTiming>
+}
+
+export interface Runtime {
+  sessions: Sessions & {
+    inspect(sessionId: string): Inspection
+    snapshot: Snapshots['of']
+    /** Text that search finds, newest first, is kept by the database; decisions that wait are counted here. */
+    pendingDecisions(sessionId: string): number
+  }
+  runs: Admissions & {
+    stop: ReturnType<typeof createStop>
+    steer: ReturnType<typeof createSteer>
+    wait: ReturnType<typeof createWait>
+    /** @throws AppError `run_not_found`. */
+    get(runId: string): RunRow
+    view: Snapshots['view']
+    /** The run that has not ended, and the last one that has. */
+    latest(sessionId: string): { active: RunRow | null; ended: RunRow | null }
+    /** Newest first; `before` is a run's id. */
+    list(query: { sessionId: string; before?: string; limit?: number }): RunRow[]
+    /** Whether the run was told no, by a person or by the policy. */
+    wasRefused(runId: string): boolean
+  }
+  events: EventLog
+  decisions: Pick<DecisionService, 'resolve' | 'pending' | 'history' | 'get' | 'preview'>
+  rules: { list(): PermissionRule[]; delete(ruleId: string): Promise<boolean> }
+  config: {
+    /** @throws AppError as `Sessions.configure`. */
+    set: Sessions['configure']
+    applyChoice: Sessions['applyChoice']
+    /** Connection, model and effort, through the one door that changes them. @throws AppError `config_option_unavailable`. */
+    setChoice(
+      request: { sessionId: string; choice: RuntimeChoice; allowHistoryStrip: boolean; expectedRev: number; by: Actor },
+      signal: AbortSignal,
+    ): Promise<{ rev: number }>
+  }
+  drafts: Drafts
+  changes: { subscribe(listener: (change: RuntimeChange) => void): Disposable }
+  recovery: { scanNow(): Promise<ScanOutcome>; wake(): void }
+  readonly instanceId: string
+  /** Begins to recover what an earlier process left; returns at once. */
+  start(): { firstScan: Promise<ScanOutcome> }
+  /** In the order of 10-runtime section 14. A second call waits for the first. Never rejects. */
+  stop(): Promise<void>
+}
+
+/** Runs made durable: see `types.ts` for the ports. The database must have the runtime's migrations. */
+export function createRuntime(deps: RuntimeDeps): Runtime {
+  const { clock, ids, log: rootLog, store, failpoints, secrets, executor } = deps
+  const log = rootLog.child({ system: 'runtime' })
+  const timing: RuntimeTiming = { ...TIMING, ...deps.timing }
+  const host = deps.host ?? readHostIdentity()
+  const tables = createTables(store.db, ids)
+  const isValid = createLeaseValidity({ clock, host })
+  const keeper = createLeaseKeeper({
+    clock,
+    ids,
+    log,
+    store,
+    failpoints,
+    host,
+    leases: tables.leases,
+    isValid,
+    timing,
+  })
+  const hub = createEventHub()
+  const changes = createChangeBus(log)
+  const writer = createEventWriter({ clock, log, store, secrets, failpoints, tables, keeper, hub, timing })
+  const { paths, files } = deps
+  const ctx: RuntimeContext = {
+    clock,
+    ids,
+    log,
+    paths,
+    secrets,
+    files,
+    store,
+    failpoints,
+    tables,
+    keeper,
+    hub,
+    changes,
+    writer,
+    timing,
+    executor,
+    endWork: deps.endWork ?? null,
+  }
+  let stopping: Promise<void> | null = null
+  const refuseWhenStopping = (): void => {
+    if (stopping !== null) throw new AppError('runtime_stopping', 'Wheelhouse is closing.')
+  }
+
+  const registry = createRunRegistry()
+  const slots = createSlots(Math.min(32, Math.max(1, deps.slots ?? DEFAULT_SLOTS)), WAITING_RUNS)
+  const decisions = createDecisionService(ctx, registry)
+  const recovery = createRecovery(ctx, registry)
+  const inspect = createInspector(ctx, registry)
+  const osEnabled = deps.osEnabled ?? (() => false)
+  const { isHeld } = deps
+
+  const drafts = createDrafts(ctx)
+  const admissions = createAdmissions({
+    ctx,
+    snapshots: { clock, timing, resources: deps.resources ?? null, osEnabled },
+    recovery,
+    isHeld,
+    refuseWhenStopping,
+    start(admitted) {
+      const run = startRun({ ctx, registry, slots, decisions }, admitted)
+      void run.gone.then(() => (stopping === null ? sendQueued(admitted.spec.runId) : undefined))
+      return run
+    },
+  })
+  const sendQueued = createDraftQueue(ctx, drafts, admissions)
+  const sessions = createSessions({ ctx, recovery, osEnabled, isHeld, refuseWhenStopping })
+  const snapshots = createSnapshots(ctx)
+
+  const watch = createWatch({
+    clock,
+    log,
+    store,
+    pollMs: timing.pollMs,
+    othersAreHere: () => tables.leases.heldByOthers(keeper.instanceId, clock.nowMs()),
+    wanted: () => hub.count() > 0 || decisions.waiting(),
+    onForeignCommit() {
+      decisions.sync()
+      for (const sessionId of hub.sessions()) hub.stale(sessionId)
+    },
+  })
+  const coordinator = createCoordinator(ctx, recovery, () => {
+    // Whoever answered without holding a lease is found here at the latest.
+    decisions.sync()
+    watch.consider()
+  })
+  const events = createEventLog({ tables, hub })
+
+  return {
+    sessions: {
+      ...sessions,
+      inspect(sessionId) {
+        const seen = inspect(sessionId)
+        if (seen.state === 'orphaned' || seen.state === 'recovery_failed') coordinator.wake()
+        if (seen.state === 'external') watch.consider()
+        return seen
+      },
+      snapshot: snapshots.of,
+      pendingDecisions: (sessionId) => tables.decisions.countPending(sessionId),
+    },
+    runs: {
+      ...admissions,
+      stop: createStop({ ctx, registry, recovery, inspect }),
+      steer: createSteer(ctx, registry),
+      wait: createWait(ctx, watch),
+      get(runId) {
+        const run = tables.runs.get(runId)
+        if (run === null) throw new AppError('run_not_found', 'This run no longer exists.', { detail: runId })
+        return run
+      },
+      view: snapshots.view,
+      latest: (sessionId) => ({
+        active: tables.runs.active(sessionId)[0] ?? null,
+        ended: tables.runs.lastEnded(sessionId),
+      }),
+      list: ({ sessionId, before = null, limit = 100 }) =>
+        tables.runs.list({ sessionId, before, limit: Math.min(500, Math.max(1, limit)) }),
+      wasRefused: (runId) => tables.decisions.wasRefused(runId),
+    },
+    events: {
+      read: events.read,
+      subscribe(query, signal) {
+        const items = events.subscribe(query, signal)
+        watch.consider()
+        return items
+      },
+    },
+    decisions,
+    rules: {
+      list: () => tables.rules.all(),
+      delete: (ruleId) => store.writeTx((_tx: Tx) => tables.rules.delete(ruleId)),
+    },
+    config: {
+      set: sessions.configure,
+      applyChoice: sessions.applyChoice,
+      async setChoice(request, signal) {
+        refuseWhenStopping()
+        if (deps.choices === undefined) {
+          throw new AppError('config_option_unavailable', 'There is no choice of Providers here.')
+        }
+        return deps.choices.set(request, signal)
+      },
+    },
+    drafts,
+    changes: { subscribe: changes.subscribe },
+    recovery: { scanNow: coordinator.scanNow, wake: coordinator.wake },
+    instanceId: keeper.instanceId,
+    start: () => coordinator.start(),
+    stop: () =>
+      (stopping ??= shutDown({ ctx, registry, coordinator, decisions, watch }).catch((error: unknown) =>
+        log.error('The runtime did not stop cleanly.', { error }),
+      )),
+  }
+}

@@ -1,0 +1,110 @@
+import { AppError } from '../../../shared/errors.ts'
+import { projectRun, RunViewSchema } from '../../../shared/projection/index.ts'
+import type { RunView } from '../../../shared/projection/index.ts'
+import { isTerminal } from '../../../shared/vocabulary.ts'
+import type { RuntimeContext } from '../context.ts'
+import { readJson } from '../store/json.ts'
+import type { DecisionRow, DraftRow, RunRow, SessionRow } from '../types.ts'
+
+const MAX_BYTES = 1024 * 1024
+const MAX_TURNS = 50
+/** A single turn leaves room for the rest. */
+const TURN_BYTES = 700 * 1024
+
+export interface SessionSnapshot {
+  session: SessionRow
+  /** Oldest first. */
+  turns: RunView[]
+  hasEarlier: boolean
+  headSeq: number
+  floorSeq: number
+  pending: DecisionRow[]
+  draft: DraftRow | null
+}
+
+export interface Snapshots {
+  /**
+   * The newest turns before `beforeTurn` (a run's id), of at most 1 MiB together. A window goes on from `headSeq`.
+   * @throws AppError `session_not_found`, `run_not_found`.
+   */
+  of(query: { sessionId: string; beforeTurn?: string; limit?: number }): SessionSnapshot
+  /** @throws AppError `run_not_found`. */
+  view(runId: string): { sessionId: string; run: RunView }
+}
+
+/** A run that has ended is worked out from its events once, and kept. */
+export function createSnapshots({ store, tables, log }: RuntimeContext): Snapshots {
+  function viewOf(run: RunRow): RunView {
+    const kept = isTerminal(run.state) ? tables.records.view(run.id) : null
+    if (kept !== null) return readJson(RunViewSchema, kept.view, `run_views.view of ${run.id}`)
+    const view = projectRun(run.id, tables.events.ofRun(run.id))
+    if (isTerminal(run.state)) {
+      store
+        .writeTx(() => {
+          if (tables.runs.get(run.id) !== null) tables.records.putView(run.id, view.lastSeq, JSON.stringify(view))
+        })
+        .catch((error: unknown) => log.warn('A finished view could not be kept.', { error, runId: run.id }))
+    }
+    return view
+  }
+
+  function find(runId: string): RunRow {
+    const run = tables.runs.get(runId)
+    if (run === null) throw new AppError('run_not_found', 'This run no longer exists.', { detail: runId })
+    return run
+  }
+
+  return {
+    of({ sessionId, beforeTurn, limit = 20 }) {
+      const read = store.db.transaction(() => {
+        const session = tables.sessions.get(sessionId)
+        if (session === null) {
+          throw new AppError('session_not_found', 'This session no longer exists.', { detail: sessionId })
+        }
+        if (beforeTurn !== undefined) find(beforeTurn)
+        const wanted = Math.min(MAX_TURNS, Math.max(1, limit))
+        const runs = tables.runs.list({ sessionId, before: beforeTurn ?? null, limit: wanted + 1 })
+        const pending = tables.decisions.pending(sessionId)
+        const draft = tables.drafts.get(sessionId)
+        let left = MAX_BYTES - JSON.stringify({ session, pending, draft }).length
+        const turns: RunView[] = []
+        for (const run of runs.slice(0, wanted)) {
+          const turn = fitTurn(viewOf(run))
+          left -= Buffer.byteLength(JSON.stringify(turn))
+          if (left < 0 && turns.length > 0) break
+          turns.unshift(turn)
+        }
+        const hasEarlier = turns.length < runs.length
+        return { session, turns, hasEarlier, headSeq: session.headSeq, floorSeq: session.floorSeq, pending, draft }
+      })
+      return read()
+    },
+    view(runId) {
+      const run = find(runId)
+      return { sessionId: run.sessionId, run: viewOf(run) }
+    },
+  }
+}
+
+/** A turn that is too long for one answer keeps its end; the log has all of it. */
+function fitTurn(view: RunView): RunView {
+  let bytes = 0
+  let first = view.items.length
+  while (first > 0) {
+    bytes += Buffer.byteLength(JSON.stringify(view.items[first - 1]))
+    if (bytes > TURN_BYTES && first < view.items.length) break
+    first--
+  }
+  if (first === 0) return view
+  const at = view.createdAt
+  const message = `${first} earlier steps of this turn are not shown.`
+  const notice = {
+    kind: 'notice' as const,
+    seq: view.firstSeq,
+    code: 'earlier_steps',
+    message,
+    level: 'info' as const,
+    at,
+  }
+  return { ...view, items: [notice, ...view.items.slice(first)] }
+}

@@ -1,0 +1,45 @@
+import type { RuntimeContext } from './context.ts'
+import type { DecisionService } from './decisions/service.ts'
+import type { Watch } from './events/watch.ts'
+import type { RunRegistry } from './execution/active.ts'
+import { within } from './execution/waits.ts'
+import type { Coordinator } from './recovery/coordinator.ts'
+
+const COORDINATOR_MS = 10_000
+const FLUSH_MS = 5_000
+const CHECKPOINT_SQL = 'wal_checkpoint(TRUNCATE)'
+
+export interface ShutDownDeps {
+  ctx: RuntimeContext
+  registry: RunRegistry
+  coordinator: Coordinator
+  decisions: DecisionService
+  watch: Watch
+}
+
+/**
+ * Admissions are refused already. Every wait is bounded; what could not be written stays as it is, without a lease, so that
+ * the next start recovers it at once.
+ */
+export async function shutDown({ ctx, registry, coordinator, decisions, watch }: ShutDownDeps): Promise<void> {
+  const { clock, log, store, keeper, writer, hub, timing } = ctx
+  await within(clock, COORDINATOR_MS, coordinator.stop())
+
+  const runs = registry.all()
+  for (const run of runs) run.end({ kind: 'shutdown', graceMs: timing.stopRunsMs })
+  const ended = Promise.all(runs.map(({ gone }) => gone))
+  await within(clock, timing.stopRunsMs + timing.cancelGraceMs, ended)
+
+  await within(clock, FLUSH_MS, writer.flush())
+  decisions.stop()
+  watch.stop()
+  writer.stop()
+  hub.stopAll()
+  for (const lease of keeper.all()) await within(clock, FLUSH_MS, keeper.release(lease))
+  keeper.stop()
+  try {
+    store.db.pragma(CHECKPOINT_SQL)
+  } catch (error) {
+    log.warn('The write-ahead log could not be folded in.', { error })
+  }
+}
