@@ -37,7 +37,6 @@ function judgeGlobals(args: readonly Arg[]): Verdict | null {
     else if (arg.text === '-c' || arg.text === '--config-env') addSetting(next)
     else if (arg.text.startsWith('--config-env=')) addSetting(arg.text.slice('--config-env='.length))
     else if (arg.text.startsWith('--exec-path=')) add(high('Makes Git take its programs from another folder.'))
-    else if (/^--(?:git-dir|work-tree)/.test(arg.text)) add(low(''))
     if (arg.splits || arg.braces) add(high('Runs Git with computed options.'))
   }
   return worst

@@ -1,6 +1,6 @@
 /** Package managers, registries, build and test runners. */
 import type { Invocation, Judge, ProgramTable } from '../program.ts'
-import { high, low, medium, runsProject, worse } from '../verdict.ts'
+import { high, low, medium, runsProject } from '../verdict.ts'
 import type { Verdict } from '../verdict.ts'
 import { operandsOf, takesNextWord } from '../words.ts'
 import type { OptionSyntax } from '../words.ts'
@@ -129,7 +129,7 @@ const pacman: Judge = ({ args }) => {
   const lists =
     args.length > 0 &&
     args.filter((arg) => arg.text.startsWith('-')).every((arg) => /^-(?:Q[a-z]*|S[sig]+)$/.test(arg.text))
-  return lists ? low('Lists packages (pacman).') : worse(medium('Changes packages (pacman).'), medium(''))
+  return lists ? low('Lists packages (pacman).') : medium('Changes packages (pacman).')
 }
 
 export const PACKAGES: ProgramTable = [

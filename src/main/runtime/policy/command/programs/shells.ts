@@ -80,13 +80,10 @@ function subcommandEval(call: Invocation): Verdict | null {
   return first === 'publish' ? high(`Publishes a package (${call.name} publish).`) : null
 }
 
-/** PowerShell takes its own options by any unambiguous beginning, and a bare word as a command text. */
+/** Unlike `pwsh`, it takes a bare word as a command text. */
 function powershell(call: Invocation): Verdict | null {
   const first = call.args.find((arg) => !/^[-/]/.test(arg.text))?.text
-  return call.name === 'powershell' &&
-    first !== undefined &&
-    !/\.ps1$/i.test(first) &&
-    !call.args.some((arg) => /^[-/]f/i.test(arg.text))
+  return first !== undefined && !/\.ps1$/i.test(first) && !call.args.some((arg) => /^[-/]f/i.test(arg.text))
     ? high('Runs a command text in powershell.')
     : null
 }
@@ -123,7 +120,6 @@ const INTERPRETERS: Record<string, Interpreter> = {
     inline: /^[-/]+(?:c|co[a-z]*|cw[a-z]*|e|ec|en[a-z]*)$/i,
     version: /^[-/]+v(?:ersion)?$/i,
     syntax: {},
-    special: powershell,
   },
   powershell: {
     inline: /^[-/]+(?:c|co[a-z]*|e|ec|en[a-z]*)$/i,
