@@ -123,7 +123,8 @@ export function createPermissionGate(parts: GateParts): PermissionGate {
       entry.endedBy ??= 'expired'
       abort.abort()
     })
-    return Promise.race([cfg.policy.decide(request, abort.signal), gone])
+    // Awaited here: the timer ends with this function.
+    return await Promise.race([cfg.policy.decide(request, abort.signal), gone])
   }
 
   async function askPolicy(entry: Open, request: PermissionRequest): Promise<Verdict> {
