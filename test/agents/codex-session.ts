@@ -106,9 +106,18 @@ export async function createCodexRig(options: RigOptions = {}): Promise<CodexRig
       }),
       route: {
         argv: [
-          ...['-c', 'cli_auth_credentials_store="ephemeral"', '-c', 'forced_login_method="api"'],
-          ...['-c', 'features.enable_request_compression=false', '-c', 'features.plugins=false'],
-          ...['-c', 'analytics.enabled=false', '-c', `model_catalog_json=${JSON.stringify(catalog)}`],
+          '-c',
+          'cli_auth_credentials_store="ephemeral"',
+          '-c',
+          'forced_login_method="api"',
+          '-c',
+          'features.enable_request_compression=false',
+          '-c',
+          'features.plugins=false',
+          '-c',
+          'analytics.enabled=false',
+          '-c',
+          `model_catalog_json=${JSON.stringify(catalog)}`,
         ],
         config: {
           model_provider: 'openai',

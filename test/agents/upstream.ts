@@ -45,9 +45,10 @@ export async function startUpstream(dir: string, turns: UpstreamTurn[] = []): Pr
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
   const port = Number(line)
   const control = async (verb: string, body?: unknown): Promise<unknown> => {
-    const answer = await fetch(`http://127.0.0.1:${port}/__fake/${verb}`, {
-      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
-    })
+    const answer = await fetch(
+      `http://127.0.0.1:${port}/__fake/${verb}`,
+      body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) },
+    )
     return answer.json()
   }
   return {
