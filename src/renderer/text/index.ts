@@ -1,0 +1,7 @@
+/** How text, times and paths are shown, wherever they come from. */
+export { amount, duration, exactTime, shortTime } from './format.ts'
+export { baseName, relativeTo, shortenMiddle } from './path.ts'
+export { PathText } from './PathText.tsx'
+export { revealParts, revealText } from './reveal.ts'
+export { Revealed } from './Revealed.tsx'
+export { useNow } from './useNow.ts'

@@ -1,0 +1,41 @@
+/**
+ * Characters that change how text reads without being seen: direction overrides, zero-width ones, soft hyphens, tags,
+ * lookalike spaces and control codes other than tab and newline.
+ */
+const HIDDEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/u
+
+export interface RevealedPart {
+  text: string
+  /** The part is one hidden character; `text` is its name. */
+  hidden: boolean
+}
+
+/** Splits text at its hidden characters; each of them is named, such as `U+202E`. */
+export function revealParts(text: string): RevealedPart[] {
+  if (!HIDDEN.test(text)) return [{ text, hidden: false }]
+  const parts: RevealedPart[] = []
+  let plain = ''
+  for (const char of text) {
+    if (HIDDEN.test(char)) {
+      if (plain !== '') parts.push({ text: plain, hidden: false })
+      plain = ''
+      parts.push({ text: nameOf(char), hidden: true })
+    } else {
+      plain += char
+    }
+  }
+  if (plain !== '') parts.push({ text: plain, hidden: false })
+  return parts
+}
+
+/** The same as one string, for titles and labels. */
+export function revealText(text: string): string {
+  return revealParts(text)
+    .map((part) => (part.hidden ? `[${part.text}]` : part.text))
+    .join('')
+}
+
+function nameOf(char: string): string {
+  return `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
+}
