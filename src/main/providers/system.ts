@@ -2,6 +2,7 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { AppError } from '../../shared/errors.ts'
+import { sweepTempFiles } from '../platform/index.ts'
 import type { Clock, DurableFile, Failpoints, Ids, Log, Paths, SecretRegistry, Store } from '../platform/types.ts'
 import { createAccounts } from './accounts.ts'
 import { createCatalogFile } from './catalog/catalog-file.ts'
@@ -60,6 +61,8 @@ export type System = Awaited<ReturnType<typeof openSystem>>
 export async function openSystem(deps: ProvidersDeps, exchanges: Exchanges, ready: () => boolean) {
   const { clock, ids, log, files, store, secrets, failpoints } = deps
   const at = (...parts: string[]): string => join(deps.paths.providers, ...parts)
+  // A host that was killed while it wrote a key left it in a file that nothing names.
+  for (const folder of [at(), at('secrets'), at('codex-catalogs')]) await sweepTempFiles(folder)
   const state = createCatalogState(createCatalogFile({ path: at('catalog.json'), files }))
   await state.load()
   const discovery = createDiscoveryCache({
