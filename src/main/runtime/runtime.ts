@@ -192,6 +192,8 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
       for (const sessionId of hub.sessions()) hub.stale(sessionId)
     },
   })
+  // An agent that waits may be answered by another process.
+  changes.subscribe(({ kind }) => kind === 'decision' && watch.consider())
   const coordinator = createCoordinator(ctx, recovery, () => {
     // Whoever answered without holding a lease is found here at the latest.
     decisions.sync()

@@ -25,8 +25,6 @@ test('RT-A23 an end that cannot be written for 3 s is written once, and nobody g
   await t.clock.advance(3_000)
   expect(t.runtime.runs.get(runId).state).toBe('running')
   await expect(t.submit({ text: 'more' })).rejects.toMatchObject({ code: 'session_run_active' })
-  t.failpoints.failAt('terminal.before_commit')
-  t.failpoints.onHit('terminal.before_commit', () => undefined)
   t.failpoints.failAt('terminal.before_commit', { error: diskError() })
   await t.clock.advance(2_000)
   expect(t.runtime.runs.get(runId).state).toBe('completed')

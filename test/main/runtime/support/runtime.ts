@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { createSecretRegistry } from '../../../../src/main/platform/index.ts'
-import type { DurableFile, Paths } from '../../../../src/main/platform/types.ts'
 import { createRuntime, runtimeMigrations } from '../../../../src/main/runtime/index.ts'
 import type { Runtime, RuntimeDeps, SessionRow, SubmitRequest } from '../../../../src/main/runtime/index.ts'
 import { eventData, readEvent } from '../../../../src/shared/events.ts'
@@ -17,6 +16,7 @@ import { openTestStore } from '../../../support/store.ts'
 import type { TestStore } from '../../../support/store.ts'
 import { createFakeExecutor } from './fake-executor.ts'
 import type { FakeExecutor, FakeExecutorOptions } from './fake-executor.ts'
+import { memoryFiles, pathsIn } from './paths.ts'
 
 export interface TestRuntime extends AsyncDisposable {
   runtime: Runtime
@@ -119,34 +119,4 @@ export async function createTestRuntime(options: TestRuntimeOptions = {}): Promi
 /** Lets what can happen without the clock happen. */
 export async function quiet(times = 4): Promise<void> {
   for (let turn = 0; turn < times; turn++) await settled()
-}
-
-export function pathsIn(dir: string): Paths {
-  const at = (name: string): string => `${dir}/data/${name}`
-  return {
-    dataDir: `${dir}/data`,
-    database: at('wheelhouse.db'),
-    settings: at('settings.json'),
-    logDir: at('log'),
-    backups: at('backups'),
-    blobs: at('blobs'),
-    workers: at('workers'),
-    providers: at('providers'),
-    hostSocket: at('host.sock'),
-  }
-}
-
-export function memoryFiles(): DurableFile {
-  const files = new Map<string, Uint8Array>()
-  return {
-    read: async (path) => files.get(path) ?? null,
-    async write(path, content) {
-      files.set(path, typeof content === 'string' ? new TextEncoder().encode(content) : content)
-      return { applied: true, durable: true }
-    },
-    async remove(path) {
-      files.delete(path)
-      return { applied: true, durable: true }
-    },
-  }
 }

@@ -1,0 +1,101 @@
+import { fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import Sqlite from 'better-sqlite3'
+import { createTempDir } from '../../../support/dir.ts'
+
+const PROGRAM = fileURLToPath(new URL('../../../fixtures/runtime/worker.ts', import.meta.url))
+
+export interface RuntimeProcess extends AsyncDisposable {
+  pid: number
+  /** @throws Error whose message is the code of the product's error, or `died`. */
+  call<T = unknown>(op: string, args?: Record<string, string>): Promise<T>
+  kill(): Promise<void>
+  readonly died: Promise<void>
+}
+
+export interface ProcessOptions {
+  killAt?: { name: string; times: number }
+  endWork?: boolean
+  ownerHost?: string
+}
+
+interface Reply {
+  id: number
+  ok: boolean
+  value?: unknown
+  code?: string
+}
+
+/** Starts a process of its own with a runtime over the database in `dir`, ready to be called. */
+export async function startProcess(dir: string, options: ProcessOptions = {}): Promise<RuntimeProcess> {
+  const child = fork(PROGRAM, [JSON.stringify({ dir, ...options })], {
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  const waiting = new Map<number, (reply: Reply) => void>()
+  let calls = 0
+  const died = new Promise<void>((resolve) => {
+    child.once('exit', () => {
+      for (const settle of waiting.values()) settle({ id: 0, ok: false, code: 'died' })
+      resolve()
+    })
+  })
+  const answer = (id: number): Promise<Reply> => new Promise((resolve) => waiting.set(id, resolve))
+  child.on('message', (reply: Reply) => {
+    waiting.get(reply.id)?.(reply)
+    waiting.delete(reply.id)
+  })
+  const ready = await answer(0)
+  if (!ready.ok) throw new Error('the process did not start')
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL')
+    await died
+  }
+  return {
+    pid: child.pid ?? 0,
+    async call<T>(op: string, args: Record<string, string> = {}): Promise<T> {
+      const id = ++calls
+      const reply = answer(id)
+      child.send({ id, op, args }, () => undefined)
+      const { ok, value, code } = await reply
+      if (!ok) throw new Error(code)
+      return value as T
+    },
+    kill,
+    died,
+    [Symbol.asyncDispose]: kill,
+  }
+}
+
+export interface SharedDatabase extends Disposable {
+  dir: string
+  rows<T = Record<string, unknown>>(sql: string): T[]
+  /** Waits until `sql` answers at least one row. */
+  until<T = Record<string, unknown>>(sql: string): Promise<T>
+}
+
+/** A folder for processes to share, and a look into its database. */
+export function createSharedDatabase(): SharedDatabase {
+  const temp = createTempDir()
+  function rows<T>(sql: string): T[] {
+    const db = new Sqlite(temp.at('wheelhouse.db'), { readonly: true, timeout: 5_000 })
+    try {
+      return db.prepare<[], T>(sql).all()
+    } finally {
+      db.close()
+    }
+  }
+  return {
+    dir: temp.path,
+    rows,
+    async until<T>(sql: string): Promise<T> {
+      for (let tries = 0; tries < 600; tries++) {
+        const [row] = rows<T>(sql)
+        if (row !== undefined) return row
+        await new Promise((resolve) => setTimeout(resolve, 25))
+      }
+      throw new Error(`never came true: ${sql}`)
+    },
+    [Symbol.dispose]: () => temp[Symbol.dispose](),
+  }
+}
