@@ -6,7 +6,8 @@ import { createRequire } from 'node:module'
 import type { KeychainLibrary, KeychainName } from './types.ts'
 
 const SERVICE = 'wheelhouse'
-const require = createRequire(import.meta.url)
+// Not called `require`: the bundler takes that name for its own.
+const load = createRequire(import.meta.url)
 
 interface Keytar {
   getPassword(service: string, account: string): Promise<string | null>
@@ -30,8 +31,8 @@ interface NapiKeyring {
 export function loadKeychain(name: KeychainName, service: string = SERVICE): KeychainLibrary | null {
   try {
     return name === 'keytar'
-      ? overKeytar(require('keytar') as Keytar, service)
-      : overNapi(require('@napi-rs/keyring') as NapiKeyring, service)
+      ? overKeytar(load('keytar') as Keytar, service)
+      : overNapi(load('@napi-rs/keyring') as NapiKeyring, service)
   } catch {
     return null
   }
