@@ -57,6 +57,15 @@ export function prompt(text: string, more: Partial<Prompt> = {}): Prompt {
   return { text, inputs: [], clientMessageId: ids.next(), literal: false, ...more }
 }
 
+/** Resolves when `test` holds; fails loudly after twenty seconds. */
+export async function until(what: string, test: () => boolean | Promise<boolean>): Promise<void> {
+  for (let left = 400; left > 0; left--) {
+    if (await test()) return
+    await clock.sleep(50)
+  }
+  throw new Error(`never happened: ${what}`)
+}
+
 export async function createCodexRig(options: RigOptions = {}): Promise<CodexRig> {
   const temp = createTempDir()
   for (const folder of ['work', 'home/.codex', 'workers']) mkdirSync(temp.at(folder), { recursive: true, mode: 0o700 })

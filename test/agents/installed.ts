@@ -1,4 +1,4 @@
-/** Whether the real agents are there: `npm run agents:install` puts them beside this file. Under CI they must be. */
+/** Whether the real agents are there: `npm run agents:install` puts them beside this file. */
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,13 +9,16 @@ const BIN = fileURLToPath(new URL('node_modules/.bin', import.meta.url))
 /** What agents find their own programs on, and the Node that runs these tests. */
 export const AGENT_PATH = [BIN, dirname(process.execPath), '/usr/bin', '/bin'].join(':')
 
-/** `describe` where the program is installed; elsewhere the suite says how to get it and is skipped, but never under CI. */
+/** `describe` where the program is installed. Elsewhere the suite is skipped and says so; never under CI, where it has to be. */
 export function describeWithAgent(program: string, title: string, suite: () => void): void {
-  const there = existsSync(`${BIN}/${program}`)
-  if (there || process.env['CI'] === 'true') {
-    describe(title, suite)
-    return
-  }
-  console.warn(`${title}: skipped, since ${program} is not installed. Run: npm run agents:install`)
-  describe.skip(title, suite)
+  // oxlint-disable-next-line vitest/valid-title -- the titles stand where the suites are
+  describe.skipIf(isMissing(program))(title, () => {
+    suite()
+  })
+}
+
+function isMissing(program: string): boolean {
+  if (existsSync(`${BIN}/${program}`) || process.env['CI'] === 'true') return false
+  console.warn(`The suite of the real ${program} is skipped: it is not installed. Run npm run agents:install.`)
+  return true
 }

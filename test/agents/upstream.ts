@@ -12,6 +12,7 @@ export type Step = Record<string, unknown>
 export interface UpstreamTurn {
   steps?: Step[]
   status?: number
+  headers?: Record<string, string>
   usage?: Record<string, number>
   match?: Record<string, unknown>
 }
