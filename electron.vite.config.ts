@@ -3,6 +3,7 @@ import { defineConfig } from 'electron-vite'
 
 export default defineConfig({
   main: {
+    define: { __WHEELHOUSE_TEST_BUILD__: 'false' },
     build: {
       // The optional keychain libraries may be absent: they are required at run time, never bundled. What the built-in
       // agent loads is bundled, so that it answers `initialize` a third sooner than with modules looked up on disk.

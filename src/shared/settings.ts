@@ -62,6 +62,11 @@ export const SETTINGS = {
     default: 'none',
     about: "How requests leave this machine: directly, by the system's proxy, or by the one at an address.",
   }),
+  welcomeDone: setting({
+    schema: z.boolean(),
+    default: false,
+    about: 'The first steps were taken or skipped.',
+  }),
   webPort: setting({
     schema: z.int().min(1_024).max(65_535).nullable(),
     default: null,

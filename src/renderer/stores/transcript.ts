@@ -92,12 +92,12 @@ export function openTranscript(bridge: Bridge, sessionId: string): Transcript {
     async loadEarlier() {
       const { runs, hasEarlier, loadingEarlier } = store.getState()
       const [first] = runs
-      if (!hasEarlier || loadingEarlier || first?.turnId == null) return
+      if (!hasEarlier || loadingEarlier || first === undefined) return
       store.setState({ loadingEarlier: true })
       try {
         const earlier = await bridge.call(
           'sessions.snapshot',
-          { sessionId, beforeTurn: first.turnId, limit: PAGE },
+          { sessionId, beforeTurn: first.runId, limit: PAGE },
           abort.signal,
         )
         store.setState(({ runs }) => ({ runs: [...earlier.turns, ...runs], hasEarlier: earlier.hasEarlier }))

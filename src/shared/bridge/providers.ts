@@ -32,8 +32,8 @@ export const ConnectionView = z.object({
   name: z.string(),
   preset: PresetId,
   client: ClientId,
-  /** The protocol it speaks; a built-in agent's connection may speak either. */
-  protocol: z.enum(['responses', 'anthropic_messages']),
+  /** A built-in agent's connection may speak either; absent where preset and client leave one. */
+  protocol: z.enum(['responses', 'anthropic_messages']).optional(),
   baseUrl: z.string().optional(),
   authMode: z.enum(['none', 'bearer', 'x_api_key']).optional(),
   manualModelId: z.string().optional(),
@@ -57,7 +57,8 @@ export const CatalogView = z.object({
       clients: z.array(ClientId),
       needsKey: z.boolean(),
       /** The form's fields that this preset leaves free. */
-      fields: z.array(z.enum(['baseUrl', 'authMode', 'manualModelId', 'smallModelId', 'credentialEnv', 'protocol'])),
+      fields: z.array(z.string()),
+      advanced: z.boolean(),
     }),
   ),
   models: z.record(z.string(), z.array(ModelView)),

@@ -80,6 +80,11 @@ export const systemProcedures = {
     output: z.object({ path: z.string().nullable() }),
     deadlineMs: 600_000,
   }),
+  /** A second start on the same data folder: brings the window to the front, or answers a one-time link. CLI clients only. */
+  'system.activate': mutation({
+    input: z.strictObject({ want: z.enum(['window', 'link']) }),
+    output: z.object({ url: z.string().nullable() }),
+  }),
   'settings.get': query({ input: z.strictObject({}), output: z.object({ values: z.record(z.string(), z.unknown()) }) }),
   'settings.set': mutation({
     input: z.strictObject({ key: z.string().max(64), value: z.unknown() }),

@@ -1,0 +1,24 @@
+import type { SessionRuntimes } from '../../executor/index.ts'
+import type { Providers } from '../../providers/index.ts'
+import type { Handlers } from '../types.ts'
+import { providerHandlers } from './providers.ts'
+import { runHandlers } from './runs.ts'
+import { sessionHandlers } from './sessions.ts'
+import { systemHandlers } from './system.ts'
+import type { SystemHandlerDeps } from './system.ts'
+
+export type { ShellPort } from './system.ts'
+
+export interface HandlerDeps extends SystemHandlerDeps {
+  providers: Providers
+  runtimes: SessionRuntimes
+}
+
+export function createHandlers(deps: HandlerDeps): Handlers {
+  return {
+    ...systemHandlers(deps),
+    ...sessionHandlers({ ...deps, settings: deps.platform.settings }),
+    ...runHandlers(deps),
+    ...providerHandlers(deps),
+  }
+}

@@ -1,0 +1,101 @@
+import type { Source } from '../../../shared/vocabulary.ts'
+import type { sessionProcedures } from '../../../shared/bridge/sessions.ts'
+import type { SessionRuntimes } from '../../executor/index.ts'
+import type { Settings } from '../../platform/index.ts'
+import type { Runtime } from '../../runtime/index.ts'
+import { compact } from '../compact.ts'
+import type { ConnectionInfo, HandlersOf } from '../types.ts'
+import { draftView } from '../views.ts'
+import type { Views } from '../views.ts'
+
+const SOURCE: Readonly<Record<ConnectionInfo['kind'], Source>> = {
+  window: 'desktop',
+  browser: 'browser',
+  cli: 'cli',
+  acp: 'acp',
+}
+export const sourceOf = (connection: ConnectionInfo): Source => SOURCE[connection.kind]
+
+export function sessionHandlers(deps: {
+  runtime: Runtime
+  runtimes: SessionRuntimes
+  settings: Settings
+  views: Views
+}): HandlersOf<typeof sessionProcedures> {
+  const { runtime, runtimes, settings, views } = deps
+  return {
+    'sessions.list': ({ archived, limit, offset }) => {
+      const { sessions, total } = runtime.sessions.list({ archived, limit, offset })
+      return { sessions: sessions.map(views.session), total }
+    },
+    'sessions.get': ({ sessionId }) => views.session(runtime.sessions.get(sessionId)),
+    'sessions.create': async (input, { connection }) => {
+      const { agentId, workDir, extraDirs, title, mode, choice } = input
+      const row = await runtime.sessions.create({
+        agentId,
+        workDir,
+        extraDirs,
+        createdVia: sourceOf(connection),
+        choice: choice ?? runtimes.initial(agentId),
+        mode: mode ?? settings.get('defaultMode'),
+        ...compact({ title }),
+      })
+      return views.session(row)
+    },
+    'sessions.rename': async ({ sessionId, title }) => views.session(await runtime.sessions.rename(sessionId, title)),
+    'sessions.archive': async ({ sessionId, archived }) =>
+      views.session(await runtime.sessions.archive(sessionId, archived)),
+    'sessions.delete': async ({ sessionId }, { signal }) => {
+      await runtime.sessions.delete(sessionId, signal)
+      return { deleted: true }
+    },
+    'sessions.setRoots': async (input) => views.session(await runtime.sessions.setRoots(input)),
+    'sessions.snapshot': ({ sessionId, beforeTurn, limit }) => {
+      const snapshot = runtime.sessions.snapshot({ sessionId, limit, ...compact({ beforeTurn }) })
+      return {
+        session: views.session(snapshot.session),
+        turns: snapshot.turns,
+        hasEarlier: snapshot.hasEarlier,
+        headSeq: snapshot.headSeq,
+        floorSeq: snapshot.floorSeq,
+        pending: snapshot.pending.map(views.decision),
+        draft: snapshot.draft === null ? null : draftView(snapshot.draft),
+      }
+    },
+    'sessions.config.get': ({ sessionId }) => {
+      const row = runtime.sessions.get(sessionId)
+      const osEnabled = settings.get('osModeEnabled')
+      return {
+        rev: row.rev,
+        mode: {
+          value: row.mode ?? 'agent',
+          options: (['plan', 'agent', 'yolo', 'os'] as const).map((value) => ({
+            value,
+            available: value !== 'os' || osEnabled,
+            why: value === 'os' && !osEnabled ? 'Switched off in Settings.' : null,
+          })),
+        },
+        choice: row.choice,
+        choices: [...runtimes.options(row.agentId)],
+        source: 'catalog',
+      }
+    },
+    'sessions.config.set': async ({ sessionId, expectedRev, mode, choice, allowHistoryStrip }, { actor, signal }) => {
+      let rev = expectedRev
+      if (choice !== undefined) {
+        const done = await runtimes.set({ sessionId, choice, allowHistoryStrip, expectedRev: rev, by: actor }, signal)
+        if (done.effect.kind === 'refused') return done
+        if (mode === undefined) return done
+        rev = done.rev
+      }
+      if (mode !== undefined) rev = (await runtime.config.set({ sessionId, expectedRev: rev, mode })).rev
+      return { rev, effect: { kind: 'next_turn', historyStripped: false } }
+    },
+    'drafts.get': ({ sessionId }) => {
+      const draft = runtime.drafts.get(sessionId)
+      return { draft: draft === null ? null : draftView(draft) }
+    },
+    'drafts.set': async ({ sessionId, expectedRev, text, queued }) =>
+      draftView(await runtime.drafts.set({ sessionId, expectedRev, text, queued })),
+  }
+}

@@ -1,0 +1,10 @@
+/** The handlers that answer the bridge contract by calling the systems, whatever carries the frames. */
+export { createBridgeServer } from './server.ts'
+export type { BridgeServer } from './server.ts'
+export { connectInProcess } from './in-process.ts'
+export { createHandlers } from './handlers/index.ts'
+export type { HandlerDeps, ShellPort } from './handlers/index.ts'
+export { createSources } from './sources.ts'
+export type { Sources } from './sources.ts'
+export { createViews } from './views.ts'
+export type { ConnectionInfo } from './types.ts'

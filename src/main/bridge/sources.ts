@@ -1,0 +1,139 @@
+import type { CatalogView, Notice, TopicEvent } from '../../shared/bridge/index.ts'
+import type { AgentExecutor } from '../executor/index.ts'
+import type { Clock, Log, Settings } from '../platform/index.ts'
+import type { Providers } from '../providers/index.ts'
+import type { Runtime } from '../runtime/index.ts'
+import { catalogView } from './handlers/providers.ts'
+import { createStateTopic } from './state-topic.ts'
+import type { TopicSources } from './types.ts'
+import type { Views } from './views.ts'
+
+/** Sessions that change often are told at most this often. */
+const SESSION_TICK_MS = 50
+const LISTED_SESSIONS = 500
+const MAX_NOTICES = 50
+
+export interface SourceDeps {
+  clock: Clock
+  log: Log
+  runtime: Runtime
+  executor: AgentExecutor
+  providers: Providers
+  settings: Settings
+  views: Views
+}
+
+export interface Sources {
+  sources: TopicSources
+  /** An app-wide fact for every window. */
+  notify(notice: Notice): void
+  stop(): void
+}
+
+/** The topics, fed by what the systems tell after their commits. */
+export function createSources(deps: SourceDeps): Sources {
+  const { clock, log, runtime, executor, providers, settings, views } = deps
+
+  const sessions = createStateTopic<TopicEvent<'sessions'>>(() => ({
+    kind: 'snapshot',
+    sessions: runtime.sessions.list({ limit: LISTED_SESSIONS }).sessions.map(views.session),
+  }))
+  const decisions = createStateTopic<TopicEvent<'decisions'>>(() => ({
+    kind: 'snapshot',
+    decisions: runtime.decisions.pending(null).map(views.decision),
+  }))
+  const workersEvent = (): TopicEvent<'workers'> => ({ workers: executor.overview().map(views.worker) })
+  const workers = createStateTopic(workersEvent)
+  const settingsEvent = (): TopicEvent<'settings'> => ({ values: { ...settings.values() } })
+  const settingsTopic = createStateTopic(settingsEvent)
+  const catalog = async (): Promise<CatalogView> => catalogView(await providers.catalog())
+  const providersTopic = createStateTopic(catalog)
+  const notices: Notice[] = []
+  const noticesTopic = createStateTopic<TopicEvent<'notices'>>(() => ({ kind: 'snapshot', notices: [...notices] }))
+
+  const dirty = new Set<string>()
+  let tick: Disposable | null = null
+  const flush = (): void => {
+    tick = null
+    for (const sessionId of dirty) tellSession(sessionId)
+    dirty.clear()
+  }
+  const markDirty = (sessionId: string): void => {
+    dirty.add(sessionId)
+    tick ??= clock.after(SESSION_TICK_MS, flush)
+  }
+  const tellSession = (sessionId: string): void => {
+    try {
+      sessions.publish({ kind: 'changed', session: views.session(runtime.sessions.get(sessionId)) })
+    } catch {
+      sessions.publish({ kind: 'removed', sessionId })
+    }
+  }
+  const markAll = (): void => {
+    if (sessions.subscribers() === 0) return
+    for (const session of runtime.sessions.list({ limit: LISTED_SESSIONS }).sessions) markDirty(session.id)
+  }
+
+  const subscriptions = [
+    runtime.changes.subscribe((change) => {
+      if (change.kind === 'decision') {
+        const row = runtime.decisions.get(change.decisionId)
+        if (row !== null) {
+          decisions.publish({ kind: row.status === 'pending' ? 'requested' : 'settled', decision: views.decision(row) })
+        }
+      }
+      if ('sessionId' in change) markDirty(change.sessionId)
+    }),
+    settings.subscribe(() => settingsTopic.publish(settingsEvent())),
+  ]
+  const forget = [
+    executor.onChange(() => {
+      workers.publish(workersEvent())
+      for (const worker of executor.overview()) if (worker.sessionId !== null) markDirty(worker.sessionId)
+    }),
+    providers.onChange(() => {
+      catalog().then(
+        (view) => {
+          providersTopic.publish(view)
+          // Labels and readiness of sessions follow their connections.
+          markAll()
+        },
+        (error: unknown) => log.warn('the catalog could not be told', { error }),
+      )
+    }),
+  ]
+
+  return {
+    sources: {
+      sessions: (_filter, { signal }) => sessions.open(signal),
+      decisions: (_filter, { signal }) => decisions.open(signal),
+      workers: (_filter, { signal }) => workers.open(signal),
+      settings: (_filter, { signal }) => settingsTopic.open(signal),
+      providers: (_filter, { signal }) => providersTopic.open(signal),
+      notices: (_filter, { signal }) => noticesTopic.open(signal),
+      'session.events': (filter, { after = 0, signal }) => sessionEvents(runtime, filter.sessionId, after, signal),
+    },
+    notify(notice) {
+      notices.push(notice)
+      notices.splice(0, Math.max(0, notices.length - MAX_NOTICES))
+      noticesTopic.publish({ kind: 'notice', notice })
+    },
+    stop() {
+      tick?.[Symbol.dispose]()
+      for (const subscription of subscriptions) subscription[Symbol.dispose]()
+      for (const each of forget) each()
+    },
+  }
+}
+
+async function* sessionEvents(
+  runtime: Runtime,
+  sessionId: string,
+  afterSeq: number,
+  signal: AbortSignal,
+): AsyncIterable<TopicEvent<'session.events'>> {
+  for await (const item of runtime.events.subscribe({ sessionId, afterSeq }, signal)) {
+    if (item.kind === 'events') yield* item.events
+    if (item.kind === 'runtime_stopped') return
+  }
+}

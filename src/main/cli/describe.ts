@@ -1,0 +1,37 @@
+import { assertNever } from '../../shared/errors.ts'
+import type { EventData } from '../../shared/events.ts'
+
+/** What the agent wants, exactly, with control characters made visible: it is hostile until a person says otherwise. */
+export function describeAction(asked: EventData<'decision_requested'>): string {
+  const risk =
+    asked.risk === null ? '' : ` (${asked.risk} risk${asked.riskReason === '' ? '' : `: ${asked.riskReason}`})`
+  return visible(`The agent asks${risk}:\n${actionText(asked.action)}`)
+}
+
+function actionText(action: EventData<'decision_requested'>['action']): string {
+  switch (action.kind) {
+    case 'command':
+      return `  ${action.command.replaceAll('\n', '\n  ')}\n  in ${action.cwd}`
+    case 'edit':
+      return action.changes.map(changeText).join('\n')
+    case 'mcp':
+      return `  ${action.server}: ${action.tool} ${action.input}`
+    case 'other':
+      return `  ${action.text}`
+    default:
+      return assertNever(action)
+  }
+}
+
+function changeText(change: { path: string; oldText: string | null; newText: string | null }): string {
+  const lines = (text: string | null, mark: string): string[] =>
+    text === null ? [] : text.split('\n').map((line) => `  ${mark} ${line}`)
+  return [`  ${change.path}`, ...lines(change.oldText, '-'), ...lines(change.newText, '+')].join('\n')
+}
+
+/** Everything that a terminal would obey or that hides text: controls but line break and tab, bidi marks, zero widths. */
+const HIDDEN = /(?![\n\t])[\p{Cc}\p{Cf}]/gu
+
+export function visible(text: string): string {
+  return text.replace(HIDDEN, (char) => `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`)
+}

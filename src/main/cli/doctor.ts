@@ -1,0 +1,21 @@
+import { parseArgs } from 'node:util'
+import type { Command } from './index.ts'
+
+const MARK = { pass: 'ok  ', warn: 'warn', fail: 'FAIL' } as const
+
+/** Every check with its hint. Always exits 0: it tells, it does not judge. */
+export const doctor: Command = (args) => {
+  const { values } = parseArgs({ args: [...args], options: { json: { type: 'boolean' } }, strict: true })
+  return async ({ bridge }) => {
+    const { checks } = await bridge.call('system.health', {})
+    if (values.json === true) {
+      process.stdout.write(`${JSON.stringify({ checks }, null, 2)}\n`)
+      return 0
+    }
+    for (const check of checks) {
+      process.stdout.write(`${MARK[check.status]}  ${check.label}: ${check.message}\n`)
+      if (check.hint !== null && check.status !== 'pass') process.stdout.write(`      ${check.hint}\n`)
+    }
+    return 0
+  }
+}

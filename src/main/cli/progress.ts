@@ -1,0 +1,63 @@
+import { readEvent } from '../../shared/events.ts'
+import type { SessionEvent } from '../../shared/events.ts'
+import type { RunState } from '../../shared/vocabulary.ts'
+import { visible } from './describe.ts'
+
+export interface Progress {
+  event(event: SessionEvent): void
+  end(state: RunState): void
+}
+
+/** The answer on standard output, what happens on standard error; with `json` the events themselves, and nothing else. */
+export function createProgress(options: { json: boolean }): Progress {
+  if (options.json) return { event: (event) => void process.stdout.write(`${JSON.stringify(event)}\n`), end: () => {} }
+  const told = (line: string): void => void process.stderr.write(`${visible(line)}\n`)
+  let atLineStart = true
+  const say = (text: string): void => {
+    process.stdout.write(visible(text))
+    atLineStart = text.endsWith('\n')
+  }
+  const breakLine = (): void => {
+    if (!atLineStart) say('\n')
+  }
+
+  return {
+    event(event) {
+      const typed = readEvent(event)
+      switch (typed?.type) {
+        case 'output_text':
+          return say(typed.data.text)
+        case 'tool_finished':
+          breakLine()
+          return told(`[${typed.data.status}] ${typed.data.title}`)
+        case 'decision_requested':
+          breakLine()
+          return told(`[asks] ${typed.data.title}${typed.data.risk === null ? '' : ` (${typed.data.risk} risk)`}`)
+        case 'decision_resolved': {
+          const { answer, by } = typed.data
+          return told(`[${answer !== null && 'option' in answer ? answer.option : typed.data.status}] by ${by.via}`)
+        }
+        case 'notice':
+        case 'run_retrying':
+          breakLine()
+          return told(`[note] ${typed.data.message}`)
+        case 'run_finished':
+        case 'run_recovered': {
+          breakLine()
+          const { error } = typed.data
+          if (error !== null)
+            told(
+              `wheelhouse: ${error.message}${error.detail === undefined ? '' : ` (${error.detail})`} [${error.code}]`,
+            )
+          return undefined
+        }
+        default:
+          return undefined
+      }
+    },
+    end(state) {
+      breakLine()
+      if (state !== 'completed') told(`[${state}]`)
+    },
+  }
+}

@@ -1,0 +1,85 @@
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Bridge } from '../../shared/bridge/client.ts'
+import { AppError } from '../../shared/errors.ts'
+import { AgentId, Mode } from '../../shared/vocabulary.ts'
+import type { RuntimeChoice } from '../../shared/vocabulary.ts'
+import { UsageError } from './usage.ts'
+
+const APPROVALS = ['ask', 'once', 'all', 'deny'] as const
+export type Approval = (typeof APPROVALS)[number]
+
+export interface RunOptions {
+  agentId: AgentId
+  dir: string
+  provider: string | null
+  model: string | null
+  mode: Mode
+  approve: Approval
+  json: boolean
+  prompt: string
+}
+
+/** @throws UsageError with what is wrong. */
+export function readRunOptions(args: readonly string[]): RunOptions {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    strict: true,
+    allowPositionals: true,
+    options: {
+      agent: { type: 'string' },
+      dir: { type: 'string', default: '.' },
+      provider: { type: 'string' },
+      model: { type: 'string' },
+      mode: { type: 'string', default: 'agent' },
+      approve: { type: 'string', default: 'ask' },
+      json: { type: 'boolean', default: false },
+    },
+  })
+  const agent = AgentId.safeParse(values.agent)
+  if (!agent.success) throw new UsageError('--agent takes builtin, codex, or acp:<id>.')
+  const mode = Mode.exclude(['os']).safeParse(values.mode)
+  if (!mode.success) throw new UsageError('--mode takes plan, agent or yolo.')
+  const approve = APPROVALS.find((each) => each === values.approve)
+  if (approve === undefined) throw new UsageError('--approve takes ask, once, all or deny.')
+  const [prompt = '', ...others] = positionals
+  if (prompt.trim() === '' || others.length > 0) throw new UsageError('Give the prompt as one quoted argument.')
+  return {
+    agentId: agent.data,
+    dir: resolve(values.dir),
+    provider: values.provider ?? null,
+    model: values.model ?? null,
+    mode: mode.data,
+    approve,
+    json: values.json,
+    prompt,
+  }
+}
+
+/** Null: nothing was asked for, so that the session takes its agent's default. @throws AppError `model_profile_not_found`. */
+export async function chooseRuntime(bridge: Bridge, options: RunOptions): Promise<RuntimeChoice | null> {
+  const { provider, model, agentId } = options
+  if (provider === null && model === null) return null
+  const { connections, defaults } = await bridge.call('providers.list', {})
+  const own = connections.filter((connection) => connection.client === agentId)
+  const wanted = provider?.toLowerCase() ?? null
+  const named =
+    wanted === null
+      ? own.find(
+          (connection) =>
+            connection.id ===
+            (agentId === 'builtin' || agentId === 'codex' || agentId === 'claude'
+              ? defaults[agentId]?.connectionId
+              : undefined),
+        )
+      : (own.find((connection) => connection.name.toLowerCase() === wanted || connection.id === wanted) ??
+        own.find((connection) => connection.preset === wanted))
+  if (named === undefined) {
+    const names = own.map((connection) => connection.name).join(', ')
+    throw new AppError(
+      'model_profile_not_found',
+      `This agent has no Provider "${provider ?? 'by default'}". ${names === '' ? 'Add one first.' : `It has: ${names}.`}`,
+    )
+  }
+  return { connectionId: named.id, modelId: model ?? named.manualModelId ?? null, effort: 'default' }
+}

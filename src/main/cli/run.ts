@@ -1,0 +1,111 @@
+import type { Bridge } from '../../shared/bridge/client.ts'
+import { AppError } from '../../shared/errors.ts'
+import { readEvent } from '../../shared/events.ts'
+import type { EventData, SessionEvent } from '../../shared/events.ts'
+import type { Answer, RunState } from '../../shared/vocabulary.ts'
+import type { Command } from './index.ts'
+import { askOnTerminal } from './ask.ts'
+import { printError } from './print.ts'
+import { createProgress } from './progress.ts'
+import { chooseRuntime, readRunOptions } from './run-options.ts'
+import type { RunOptions } from './run-options.ts'
+
+const INTERRUPTED = 130
+const DENIED = 3
+
+/** One session, one prompt, to its end. */
+export const run: Command = (args) => {
+  const options = readRunOptions(args)
+  return ({ bridge }) => runSession(bridge, options)
+}
+
+async function runSession(bridge: Bridge, options: RunOptions): Promise<number> {
+  const choice = await chooseRuntime(bridge, options)
+  const session = await bridge.call('sessions.create', {
+    agentId: options.agentId,
+    workDir: options.dir,
+    mode: options.mode,
+    ...(choice === null ? {} : { choice }),
+  })
+  const progress = createProgress(options)
+  const ended = Promise.withResolvers<{ state: RunState; denied: boolean }>()
+  let runId: string | null = null
+  let denied = false
+  let interrupted = false
+
+  const onEvent = (event: SessionEvent): void => {
+    progress.event(event)
+    const typed = readEvent(event)
+    if (typed === null) return
+    if (typed.type === 'decision_requested') {
+      void decide(bridge, options, typed.data).catch((error: unknown) => {
+        // Somebody else was faster, or the agent took it back: the log says so.
+        if (!(error instanceof AppError)) printError(error)
+      })
+    }
+    if (typed.type === 'decision_resolved' && isRefusal(typed.data.answer, typed.data.by.via)) denied = true
+    if (typed.type === 'run_finished' || typed.type === 'run_recovered')
+      ended.resolve({ state: typed.data.state, denied })
+  }
+  const unsubscribe = bridge.subscribe(
+    'session.events',
+    { sessionId: session.id },
+    {
+      after: 0,
+      event: onEvent,
+      ended: (_reason, error) => ended.reject(error ?? new AppError('host_unreachable', 'The host went away.')),
+    },
+  )
+
+  const interrupt = (): void => {
+    if (interrupted) process.exit(INTERRUPTED)
+    interrupted = true
+    process.stderr.write('Stopping the run. Press Ctrl-C again to leave at once.\n')
+    bridge
+      .call('runs.stop', { sessionId: session.id, ...(runId === null ? {} : { expectedRunId: runId }) })
+      .catch(printError)
+  }
+  process.on('SIGINT', interrupt)
+  process.on('SIGTERM', interrupt)
+  try {
+    const receipt = await bridge.call('runs.submit', { sessionId: session.id, text: options.prompt })
+    runId = receipt.runId
+    const end = await ended.promise
+    progress.end(end.state)
+    if (interrupted) return INTERRUPTED
+    if (end.denied) return DENIED
+    return end.state === 'completed' ? 0 : 1
+  } finally {
+    unsubscribe()
+    process.off('SIGINT', interrupt)
+    process.off('SIGTERM', interrupt)
+  }
+}
+
+/** A reject of anyone's, the policy included, is what exit code 3 tells. */
+function isRefusal(answer: Answer | null, via: string): boolean {
+  if (answer === null || !('option' in answer)) return false
+  return (answer.option === 'reject_once' || answer.option === 'reject_session') && via !== 'recovery'
+}
+
+async function decide(bridge: Bridge, options: RunOptions, asked: EventData<'decision_requested'>): Promise<void> {
+  const answer = await answerFor(options, asked)
+  await bridge.call('decisions.resolve', { decisionId: asked.decisionId, answer })
+}
+
+async function answerFor(options: RunOptions, asked: EventData<'decision_requested'>): Promise<Answer> {
+  switch (options.approve) {
+    case 'all':
+      return { option: 'allow_once' }
+    case 'once':
+      return asked.risk === 'high' || !asked.complete
+        ? { option: 'reject_once', reason: 'High risk is not allowed on this command line.' }
+        : { option: 'allow_once' }
+    case 'deny':
+      return { option: 'reject_once' }
+    case 'ask':
+      return askOnTerminal(asked)
+    default:
+      return options.approve satisfies never
+  }
+}

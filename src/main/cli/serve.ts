@@ -1,0 +1,126 @@
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { AppError } from '../../shared/errors.ts'
+import { createHost } from '../host.ts'
+import type { Host } from '../host.ts'
+import { createHostControl, defaultDataDir } from '../platform/index.ts'
+import { startWebHost } from '../web/index.ts'
+import type { WebHost } from '../web/index.ts'
+import { openCliBridge } from './bridge.ts'
+import { printError } from './print.ts'
+
+const USAGE = `Usage: wheelhouse serve [--port N] [--demo]
+
+Serves the interface to a browser on this machine, and prints a link that lets one browser in.
+  --port N   this port and no other
+  --demo     open a rehearsal session at once
+`
+
+/** Everything in order, and no later. */
+const STOP_MS = 15_000
+
+/** Answers the exit code. Runs until SIGINT, SIGTERM or SIGHUP. */
+export async function runServe(args: readonly string[]): Promise<number> {
+  let options: { port: number | null; demo: boolean }
+  try {
+    options = readOptions(args)
+  } catch (thrown) {
+    process.stderr.write(`${thrown instanceof Error ? thrown.message : String(thrown)}\n\n${USAGE}`)
+    return 2
+  }
+  try {
+    return await serve(options)
+  } catch (thrown) {
+    printError(thrown)
+    return 1
+  }
+}
+
+function readOptions(args: readonly string[]): { port: number | null; demo: boolean } {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { port: { type: 'string' }, demo: { type: 'boolean' } },
+    strict: true,
+  })
+  if (values.port === undefined) return { port: null, demo: values.demo === true }
+  const port = Number(values.port)
+  if (!Number.isInteger(port) || port < 1_024 || port > 65_535)
+    throw new Error('--port takes a number from 1024 to 65535')
+  return { port, demo: values.demo === true }
+}
+
+async function serve(options: { port: number | null; demo: boolean }): Promise<number> {
+  const dataDir = defaultDataDir()
+  const entryDir = import.meta.dirname
+  const control = createHostControl()
+  const role = await control.acquire(dataDir)
+  if (role.kind === 'running') {
+    await using cli = await openCliBridge({ dataDir, entryDir })
+    const { url } = await cli.bridge.call('system.activate', { want: 'link' })
+    if (url === null)
+      throw new AppError('data_dir_in_use', 'Wheelhouse is already running on this data folder, and serves no browser.')
+    process.stdout.write(`Wheelhouse is already running. Open ${url}\n`)
+    return 0
+  }
+  const stopped = untilTold()
+  const host = await createHost({ dataDir, entryDir, env: process.env })
+  try {
+    const web = await openWeb(host, join(entryDir, '..', 'renderer'), options.port)
+    const listening = await control.listen(dataDir, (connection) => host.attach(connection, 'cli'))
+    host.setShell({
+      kind: 'browser',
+      activate: (want) => Promise.resolve({ url: want === 'link' ? web.newUrl() : null }),
+      pickFolder: null,
+    })
+    const demo = options.demo ? await openDemo(host) : ''
+    process.stdout.write(`Wheelhouse is running. Open ${demo === '' ? web.newUrl() : `${web.newUrl()}${demo}`}\n`)
+    await stopped
+    process.stderr.write('Stopping. Press Ctrl-C again to leave at once.\n')
+    const late = setTimeout(() => process.exit(1), STOP_MS)
+    await listening[Symbol.asyncDispose]()
+    await Promise.all([web.stop(), host.stop()])
+    clearTimeout(late)
+  } finally {
+    await host.stop()
+    await role.release()
+  }
+  return 0
+}
+
+/** The saved port first, so that an open tab finds its host again after a restart. */
+async function openWeb(host: Host, rendererDir: string, asked: number | null): Promise<WebHost> {
+  const { clock, ids, log, settings } = host.platform
+  const saved = settings.get('webPort')
+  const web = await startWebHost(
+    {
+      clock,
+      ids,
+      log,
+      installation: host.installation.id,
+      cookieKey: host.installation.cookieKey,
+      rendererDir,
+      attach: (connection) => host.attach(connection, 'browser'),
+    },
+    { port: asked ?? saved, fixed: asked !== null },
+  )
+  if (saved === null) await settings.set('webPort', web.port)
+  return web
+}
+
+function untilTold(): Promise<void> {
+  return new Promise((resolve) => {
+    let told = 0
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        if (++told > 1) process.exit(130)
+        resolve()
+      })
+    }
+  })
+}
+
+async function openDemo(host: Host): Promise<string> {
+  const { runtime } = host
+  const [newest] = runtime.sessions.list({ limit: 1 }).sessions
+  return newest === undefined ? '' : `&session=${newest.id}`
+}

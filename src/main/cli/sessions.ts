@@ -1,0 +1,21 @@
+import { parseArgs } from 'node:util'
+import type { Command } from './index.ts'
+
+export const sessions: Command = (args) => {
+  const { values } = parseArgs({ args: [...args], options: { json: { type: 'boolean' } }, strict: true })
+  return async ({ bridge }) => {
+    const listed = await bridge.call('sessions.list', { limit: 100 })
+    if (values.json === true) {
+      process.stdout.write(`${JSON.stringify(listed, null, 2)}\n`)
+      return 0
+    }
+    for (const session of listed.sessions) {
+      const when = new Date(session.updatedAt).toISOString().slice(0, 16).replace('T', ' ')
+      process.stdout.write(
+        `${session.id}  ${when}  ${session.state.padEnd(10)}  ${session.title || '(no prompt yet)'}\n`,
+      )
+    }
+    if (listed.sessions.length === 0) process.stderr.write('There are no sessions yet.\n')
+    return 0
+  }
+}

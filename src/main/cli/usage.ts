@@ -1,0 +1,30 @@
+export const USAGE = `Usage: wheelhouse COMMAND [options]
+
+  run       run one session to its end on this terminal
+  serve     serve the interface to a browser on this machine
+  doctor    check what this machine has and lacks
+  sessions  list the sessions
+  call      reach any procedure of the bridge: wheelhouse call PROCEDURE [JSON]
+
+wheelhouse run --agent AGENT [--dir FOLDER] [options] "PROMPT"
+  --agent AGENT      builtin, codex, or acp:<id>
+  --dir FOLDER       the project's folder (default: this one)
+  --provider NAME    a connection by its name or preset, such as rehearsal (default: the agent's)
+  --model ID         one of its models (default: the connection's)
+  --mode MODE        plan, agent or yolo (default: agent)
+  --approve HOW      ask     on this terminal (default)
+                     once    allow what is of low or medium risk, deny the rest
+                     all     allow everything
+                     deny    deny everything
+  --json             the session's events on standard output, one JSON object a line
+
+wheelhouse serve [--port N]
+wheelhouse doctor [--json]
+wheelhouse sessions [--json]
+
+Exit codes of run: 0 completed, 1 failed, 2 wrong usage, 3 something was denied or blocked, 130 interrupted.
+The data folder is $WHEELHOUSE_HOME, or the system's usual place. Commands use the host that runs on it, or one of their own.
+`
+
+/** A command line that cannot be understood: exit code 2, with the usage. */
+export class UsageError extends Error {}

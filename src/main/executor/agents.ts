@@ -1,0 +1,70 @@
+import { AppError } from '../../shared/errors.ts'
+import type { AgentId, ClientId, Mode } from '../../shared/vocabulary.ts'
+import type { LaunchRequest } from '../providers/index.ts'
+import { builtinProfile } from '../workers/index.ts'
+import type { AgentProfile, DriverName, PermissionMode } from '../workers/index.ts'
+
+/** What follows from an agent's id: driver, client and form derive from it in this one table. */
+export interface AgentDefinition {
+  id: AgentId
+  label: string
+  driver: DriverName
+  /** Whose connections it takes; null: it runs on its own login alone. */
+  client: ClientId | null
+  form: LaunchRequest['form']
+  /** It has a login of its own, so a session may do without a connection. */
+  ownLogin: boolean
+  profile: AgentProfile | null
+}
+
+export interface Agents {
+  list(): readonly AgentDefinition[]
+  /** @throws AppError `agent_unknown`. */
+  get(id: AgentId): AgentDefinition
+}
+
+/** `builtin`: how the built-in agent is started (this very program, as plain Node) and where it keeps its conversations. */
+export function createAgents(deps: { builtin: { command: string; script: string; home: string } }): Agents {
+  const agents: readonly AgentDefinition[] = [
+    {
+      id: 'builtin',
+      label: 'Built-in agent',
+      driver: 'acp',
+      client: 'builtin',
+      form: 'builtin',
+      ownLogin: false,
+      profile: builtinProfile(deps.builtin),
+    },
+    {
+      id: 'codex',
+      label: 'Codex',
+      driver: 'codex',
+      client: 'codex',
+      form: 'app_server',
+      ownLogin: true,
+      profile: null,
+    },
+  ]
+  return {
+    list: () => agents,
+    get(id) {
+      const found = agents.find((agent) => agent.id === id)
+      if (found !== undefined) return found
+      const known = agents.map((agent) => agent.id).join(', ')
+      throw new AppError('agent_unknown', `There is no agent "${id}" on this machine. Choose one of: ${known}.`, {
+        detail: id,
+      })
+    },
+  }
+}
+
+/**
+ * What the agent is told of the person's mode. In yolo it still asks, and policy answers at once: the guards hold and
+ * each permission is on record.
+ */
+export const PERMISSION_MODE: Readonly<Record<Mode, PermissionMode>> = {
+  plan: 'read_only',
+  agent: 'ask',
+  yolo: 'ask',
+  os: 'anything',
+}

@@ -1,0 +1,229 @@
+import { AppError } from '../../shared/errors.ts'
+import type { Actor } from '../../shared/vocabulary.ts'
+import type { Tx } from '../platform/index.ts'
+import type { Execution, ExecutionSink, ExecutionSpec, Executor } from '../runtime/index.ts'
+import type { CloseOptions, HeldReason, ReleaseOutcome } from '../workers/index.ts'
+import { createAgentSessions } from './agent-sessions.ts'
+import { executePrompt } from './execution.ts'
+import { toRawFailure } from './failures.ts'
+import { createWorkerLedger } from './ledger.ts'
+import { openWorker, setupOf } from './open-worker.ts'
+import { createWorkerPool } from './pool.ts'
+import { reapEarlierWorkers } from './reaper.ts'
+import type { Reaper } from './reaper.ts'
+import type { ExecutorDeps, LiveWorker, Parts, WorkerSetup } from './types.ts'
+
+/** A start that takes longer says what it waits for. */
+const SLOW_START_MS = 2_000
+/** At quit each worker gets this much; together they take no longer. */
+const QUIT: CloseOptions = { closeStdinMs: 1_500, termGraceMs: 1_500, confirmMs: 2_000 }
+
+export interface WorkerOverview {
+  workerId: string
+  sessionId: string | null
+  product: string
+  pid: number | null
+  state: 'starting' | 'live' | 'idle' | 'releasing' | 'held'
+  /** Unix ms. */
+  sinceMs: number
+  heldReason: HeldReason | null
+}
+
+export interface AgentExecutor extends Executor {
+  /** Ends what an earlier host left behind. Call once, before the runtime starts; does not wait for the end. */
+  startReaping(): Reaper
+  /** The ledger names a worker of that session which is neither ours nor proven gone: nobody may begin a run. */
+  isHeld(sessionId: string): boolean
+  /** The setup of the session's open worker moved with its route: the next prompt needs no new one. */
+  choiceMoved(sessionId: string, choice: WorkerSetup['choice']): void
+  refusalReason(sessionId: string): 'in_answer' | 'steer' | 'next_prompt' | null
+  overview(): readonly WorkerOverview[]
+  onChange(listener: () => void): () => void
+  /** @throws AppError `worker_unknown`. */
+  terminate(workerId: string): Promise<ReleaseOutcome>
+  /** A person gives a held worker's record free; signals nothing. @throws AppError `worker_unknown`, `worker_not_held`. */
+  settle(workerId: string, by: Actor): Promise<void>
+  stop(): Promise<void>
+}
+
+export function createAgentExecutor(deps: ExecutorDeps): AgentExecutor {
+  const parts: Parts = { ...deps, ledger: createWorkerLedger(deps), agentSessions: createAgentSessions(deps) }
+  const { clock, log, ledger, workers } = parts
+  const listeners = new Set<() => void>()
+  const changed = (): void => {
+    for (const listener of listeners) listener()
+  }
+  const pool = createWorkerPool(parts, changed)
+  /** Workers between their record and their place in the pool. */
+  const opening = new Map<string, number>()
+  let reaper: Reaper | null = null
+
+  const borrow = async (spec: ExecutionSpec, sink: ExecutionSink, signal: AbortSignal): Promise<LiveWorker> => {
+    await pool.settled(spec.sessionId)
+    const warm = pool.borrow(spec.sessionId)
+    if (warm !== null) {
+      if (!warm.exited() && (await fits(warm, setupOf(spec)))) return warm
+      const outcome = await pool.release(warm)
+      if (outcome.kind === 'held') throw stillAlive(warm.workerId)
+    }
+    opening.set(spec.sessionId, clock.nowMs())
+    try {
+      const worker = await openWorker(parts, spec, sink, signal)
+      pool.add(worker)
+      return worker
+    } finally {
+      opening.delete(spec.sessionId)
+    }
+  }
+
+  return {
+    async start(spec: ExecutionSpec, sink: ExecutionSink, signal: AbortSignal): Promise<Execution> {
+      const agent = parts.agents.get(spec.agentId)
+      using _slow = clock.after(SLOW_START_MS, () =>
+        sink.push({ kind: 'notice', code: 'start_waits', message: `Waiting for ${agent.label} to start.` }),
+      )
+      try {
+        const worker = await borrow(spec, sink, signal)
+        if (signal.aborted) {
+          pool.giveBack(worker)
+          throw new AppError('aborted', 'The start was cancelled.')
+        }
+        return executePrompt(parts, pool, worker, spec, sink)
+      } catch (thrown) {
+        if (!(thrown instanceof AppError))
+          log.error('a start failed unexpectedly', { runId: spec.runId, error: thrown })
+        throw startFailure(thrown)
+      }
+    },
+    quiesce: (ref) => reaper?.outcome(ref) ?? Promise.resolve('absent'),
+    async closeSession(sessionId) {
+      await pool.settled(sessionId)
+      const worker = pool.get(sessionId)
+      return worker === null ? 'gone' : (await pool.release(worker, QUIT)).kind
+    },
+    forgetSession(sessionId: string, tx: Tx) {
+      parts.agentSessions.forget(sessionId, tx)
+      parts.providers.forgetSession(sessionId, tx)
+    },
+    startReaping() {
+      reaper = reapEarlierWorkers(parts)
+      void reaper.done.then(changed)
+      return reaper
+    },
+    isHeld(sessionId) {
+      if (opening.has(sessionId)) return false
+      const own = pool.get(sessionId)?.workerId
+      return ledger.openOf(sessionId).some((record) => record.workerId !== own)
+    },
+    choiceMoved(sessionId, choice) {
+      const worker = pool.get(sessionId)
+      if (worker !== null) worker.setup = { ...worker.setup, choice }
+    },
+    refusalReason: (sessionId) => pool.get(sessionId)?.session.refusalReason ?? null,
+    overview() {
+      const own = pool.list().map(({ worker, idleSinceMs, releasing }): WorkerOverview => ({
+        workerId: worker.workerId,
+        sessionId: worker.sessionId,
+        product: worker.agent.label,
+        pid: worker.session.process.pid,
+        state: releasing ? 'releasing' : idleSinceMs === null ? 'live' : 'idle',
+        sinceMs: worker.openedAtMs,
+        heldReason: null,
+      }))
+      const seen = new Set(own.map((worker) => worker.workerId))
+      const open = ledger.open().filter((record) => !seen.has(record.workerId))
+      const listed = new Map(workers.list().map((record) => [record.workerId, record]))
+      return [
+        ...own,
+        ...open.map((record): WorkerOverview => {
+          const state = listed.get(record.workerId)?.state
+          return {
+            workerId: record.workerId,
+            sessionId: record.sessionId,
+            product: listed.get(record.workerId)?.product ?? record.driver ?? 'worker',
+            pid: record.process?.pid ?? null,
+            state: record.state === 'held' ? 'held' : record.state === 'starting' ? 'starting' : 'releasing',
+            sinceMs: record.sinceMs,
+            heldReason:
+              state?.kind === 'held' ? state.reason : record.state === 'held' ? 'group_outlived_leader' : null,
+          }
+        }),
+      ]
+    },
+    onChange(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    async terminate(workerId) {
+      const own = pool.list().find(({ worker }) => worker.workerId === workerId)
+      if (own !== undefined) return pool.release(own.worker)
+      const record = ledger.open().find((each) => each.workerId === workerId)
+      if (record === undefined) throw unknownWorker(workerId)
+      const outcome = await workers.reap(workerId, record.process)
+      await ledger.ended(workerId, outcome)
+      if (outcome.kind === 'gone') await parts.providers.unbindWorker(workerId, { kind: 'gone' })
+      changed()
+      return outcome
+    },
+    async settle(workerId, by) {
+      const record = ledger.open().find((each) => each.workerId === workerId)
+      if (record === undefined) throw unknownWorker(workerId)
+      if (record.state !== 'held') {
+        throw new AppError('worker_not_held', 'Only a worker that could not be ended can be settled by hand.', {
+          detail: workerId,
+        })
+      }
+      if (workers.list().some((listed) => listed.workerId === workerId)) workers.settle(workerId)
+      await ledger.settled(workerId, by)
+      changed()
+    },
+    async stop() {
+      await pool.closeAll(QUIT)
+      await workers.closeAll(QUIT)
+    },
+  }
+}
+
+/** Whether a warm worker can take a run that wants `wanted`; a model that the agent can change in place is changed. */
+async function fits(worker: LiveWorker, wanted: WorkerSetup): Promise<boolean> {
+  const has = worker.setup
+  const same =
+    has.mode === wanted.mode &&
+    has.sandbox === wanted.sandbox &&
+    has.roots.length === wanted.roots.length &&
+    has.roots.every((root, index) => root === wanted.roots[index]) &&
+    has.choice.connectionId === wanted.choice.connectionId
+  if (!same) return false
+  const { modelId, effort } = wanted.choice
+  if (has.choice.modelId === modelId && has.choice.effort === effort) return true
+  if (worker.session.setRuntime === undefined || modelId === null || has.choice.connectionId !== null) return false
+  await worker.session.setRuntime({ modelId, effort })
+  worker.setup = wanted
+  return true
+}
+
+const stillAlive = (workerId: string): AppError =>
+  new AppError(
+    'worker_still_alive',
+    'A process of this session could not be ended. See Health: end it there, or settle it.',
+    {
+      detail: workerId,
+    },
+  )
+
+const unknownWorker = (workerId: string): AppError =>
+  new AppError('worker_unknown', 'There is no such worker any more.', { detail: workerId })
+
+/** A start's error keeps its code for people; what the runtime classifies travels as data. */
+function startFailure(thrown: unknown): AppError {
+  const failure = toRawFailure(thrown, null)
+  if (thrown instanceof AppError) {
+    return new AppError(thrown.code, thrown.message, {
+      ...(thrown.detail === undefined ? {} : { detail: thrown.detail }),
+      data: { ...failure, phase: 'admission' },
+      retryable: thrown.retryable,
+      cause: thrown,
+    })
+  }
+  return new AppError('internal', failure.message, { data: { ...failure, phase: 'admission' }, cause: thrown })
+}

@@ -1,0 +1,11 @@
+/** The one place that knows runtime, workers and providers: makes a worker, on a route, the `Executor` of the runtime. */
+export { createAgentExecutor } from './executor.ts'
+export type { AgentExecutor } from './executor.ts'
+export { createAgents } from './agents.ts'
+export type { AgentDefinition, Agents } from './agents.ts'
+export { executorMigrations } from './migrations.ts'
+export { createPreflights } from './preflights.ts'
+export type { AgentReadiness, Preflights } from './preflights.ts'
+export type { WorkerOverview } from './executor.ts'
+export { createSessionRuntimes } from './session-runtimes.ts'
+export type { SessionRuntimes } from './session-runtimes.ts'

@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import type { Actor } from '../../shared/vocabulary.ts'
+import type { Clock, Store, Tx } from '../platform/index.ts'
+import type { DriverName, ProcessIdentity, ReleaseOutcome } from '../workers/index.ts'
+
+export interface WorkerStart {
+  workerId: string
+  kind: 'session' | 'aside' | 'catalog' | 'plugin'
+  driver: DriverName | null
+  sessionId: string | null
+  runId: string | null
+}
+
+export interface OpenWorker {
+  workerId: string
+  driver: DriverName | null
+  sessionId: string | null
+  runId: string | null
+  /** Null: it never told its identity, and is looked for by its mark. */
+  process: ProcessIdentity | null
+  state: 'starting' | 'live' | 'held'
+  /** Unix ms of the last change of state. */
+  sinceMs: number
+}
+
+/** Rows of proven-gone workers are kept this long, for people who look back. */
+const KEEP_ENDED_MS = 30 * 86_400_000
+
+const Process = z.object({
+  pid: z.int(),
+  pgid: z.int(),
+  bootId: z.string(),
+  startToken: z.string(),
+  exact: z.boolean(),
+  startedAtMs: z.number(),
+})
+
+const Row = z.object({
+  worker_id: z.string(),
+  driver: z.enum(['acp', 'claude', 'codex']).nullable(),
+  session_id: z.string().nullable(),
+  run_id: z.string().nullable(),
+  process: z.string().nullable(),
+  state: z.enum(['starting', 'live', 'held']),
+  updated_at: z.number(),
+})
+
+const SELECT = `SELECT worker_id, driver, session_id, run_id, process, state, updated_at FROM worker_records`
+
+function toOpenWorker(raw: unknown): OpenWorker {
+  const row = Row.parse(raw)
+  return {
+    workerId: row.worker_id,
+    driver: row.driver,
+    sessionId: row.session_id,
+    runId: row.run_id,
+    process: row.process === null ? null : Process.parse(JSON.parse(row.process)),
+    state: row.state,
+    sinceMs: row.updated_at,
+  }
+}
+
+export type WorkerLedger = ReturnType<typeof createWorkerLedger>
+
+/**
+ * Every process of ours, on record before its first byte and until it is proven gone or a person settled it. What a crash
+ * leaves open here is what the next start must end.
+ */
+export function createWorkerLedger(deps: { store: Store; clock: Clock }) {
+  const { store, clock } = deps
+  const { db } = store
+  const insertSql = db.prepare(`
+    INSERT INTO worker_records (worker_id, kind, driver, session_id, run_id, state, created_at, updated_at)
+    VALUES (@workerId, @kind, @driver, @sessionId, @runId, 'starting', @now, @now)`)
+  const startedSql = db.prepare(`
+    UPDATE worker_records SET state = 'live', process = @process, updated_at = @now WHERE worker_id = @workerId AND state = 'starting'`)
+  const endedSql = db.prepare(`
+    UPDATE worker_records SET state = @state, outcome = @outcome, updated_at = @now
+    WHERE worker_id = @workerId AND state IN ('starting','live','held')`)
+  const settledSql = db.prepare(`
+    UPDATE worker_records SET state = 'settled', settled_by = @by, updated_at = @now WHERE worker_id = @workerId AND state = 'held'`)
+  const openSql = db.prepare(`${SELECT} WHERE state IN ('starting','live','held') ORDER BY created_at`)
+  const openOfSql = db.prepare(`${SELECT} WHERE state IN ('starting','live','held') AND session_id = ?`)
+  const pruneSql = db.prepare(`DELETE FROM worker_records WHERE state IN ('gone','settled') AND updated_at < ?`)
+
+  return {
+    /** Inside the transaction that binds the worker's route: both are durable before anything runs. */
+    starting(worker: WorkerStart, _tx: Tx): void {
+      insertSql.run({ ...worker, now: clock.nowMs() })
+    },
+    async started(workerId: string, process: ProcessIdentity): Promise<void> {
+      await store.writeTx(() => startedSql.run({ workerId, process: JSON.stringify(process), now: clock.nowMs() }))
+    },
+    /** `gone` closes the record; `held` keeps it, and with it the session's admission. */
+    async ended(workerId: string, outcome: ReleaseOutcome): Promise<void> {
+      const state = outcome.kind
+      await store.writeTx(() => endedSql.run({ workerId, state, outcome: JSON.stringify(outcome), now: clock.nowMs() }))
+    },
+    async settled(workerId: string, by: Actor): Promise<void> {
+      await store.writeTx(() => settledSql.run({ workerId, by: JSON.stringify(by), now: clock.nowMs() }))
+    },
+    open(): readonly OpenWorker[] {
+      return openSql.all().map(toOpenWorker)
+    },
+    openOf(sessionId: string): readonly OpenWorker[] {
+      return openOfSql.all(sessionId).map(toOpenWorker)
+    },
+    async prune(): Promise<void> {
+      await store.writeTx(() => pruneSql.run(clock.nowMs() - KEEP_ENDED_MS))
+    },
+  }
+}

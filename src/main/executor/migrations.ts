@@ -1,0 +1,37 @@
+import type { Migration } from '../platform/index.ts'
+
+export const executorMigrations: readonly Migration[] = [
+  {
+    system: 'executor',
+    version: 1,
+    name: 'workers and agent sessions',
+    /** Which processes are ours until they are proven gone, and which conversation of its agent a session goes on with. */
+    up(db) {
+      db.exec(`
+        CREATE TABLE worker_records (
+          worker_id TEXT PRIMARY KEY,
+          kind TEXT NOT NULL CHECK (kind IN ('session','aside','catalog','plugin')),
+          driver TEXT,
+          session_id TEXT,
+          run_id TEXT,
+          state TEXT NOT NULL CHECK (state IN ('starting','live','held','gone','settled')),
+          process TEXT CHECK (process IS NULL OR json_valid(process)),
+          outcome TEXT CHECK (outcome IS NULL OR json_valid(outcome)),
+          settled_by TEXT CHECK (settled_by IS NULL OR json_valid(settled_by)),
+          created_at INTEGER NOT NULL,
+          updated_at INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX worker_records_open ON worker_records(session_id) WHERE state IN ('starting','live','held');
+        CREATE TABLE agent_sessions (
+          session_id TEXT PRIMARY KEY REFERENCES sessions(id) ON DELETE CASCADE,
+          agent_id TEXT NOT NULL,
+          agent_session_id TEXT NOT NULL,
+          cwd TEXT NOT NULL,
+          home TEXT,
+          origin TEXT NOT NULL CHECK (origin IN ('wheelhouse','native')),
+          updated_at INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX agent_sessions_by_agent ON agent_sessions(agent_id, agent_session_id);`)
+    },
+  },
+]

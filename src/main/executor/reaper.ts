@@ -1,0 +1,45 @@
+import { closeRecord } from './open-worker.ts'
+import type { Parts } from './types.ts'
+
+export type Reaped = 'absent' | 'stopped' | 'alive'
+
+export interface Reaper {
+  /** What became of the workers that an earlier host left behind for this run; waits for their end. */
+  outcome(ref: { sessionId: string; runId: string }): Promise<Reaped>
+  /** Resolves once every worker of an earlier host is gone or held. */
+  readonly done: Promise<void>
+}
+
+/**
+ * Ends what an earlier host left behind: each open record by its identity, or by its mark where it never told one. Runs
+ * beside the opening window; a session waits for its own workers alone.
+ */
+export function reapEarlierWorkers(parts: Parts): Reaper {
+  const { ledger, workers, log } = parts
+  const left = ledger.open()
+  const reaping = left.map(async (record): Promise<Reaped> => {
+    try {
+      const outcome = await workers.reap(record.workerId, record.process)
+      await closeRecord(parts, record.workerId, outcome)
+      if (outcome.kind === 'held') return 'alive'
+      return outcome.strongest === 'none' ? 'absent' : 'stopped'
+    } catch (error) {
+      log.error('a worker of an earlier start could not be ended', { workerId: record.workerId, error })
+      return 'alive'
+    }
+  })
+  return {
+    async outcome({ sessionId }) {
+      const own = await Promise.all(reaping.filter((_, index) => left[index]?.sessionId === sessionId))
+      if (own.includes('alive')) return 'alive'
+      return own.includes('stopped') ? 'stopped' : 'absent'
+    },
+    done: Promise.all(reaping).then(async () => {
+      const keep = new Set(ledger.open().map((record) => record.workerId))
+      const swept = await workers.sweep(keep)
+      if (left.length > 0 || swept.removed > 0)
+        log.info('workers of an earlier start are settled', { found: left.length, ...swept })
+      await ledger.prune()
+    }),
+  }
+}
