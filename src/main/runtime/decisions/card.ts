@@ -1,5 +1,6 @@
 /** What a permission request looks like once it is judged: the row of a decision, and the event that shows it. */
 import { createHash } from 'node:crypto'
+import { assertNever } from '../../../shared/errors.ts'
 import { PermissionAction } from '../../../shared/vocabulary.ts'
 import type { AnswerOption } from '../../../shared/vocabulary.ts'
 import { clip, fitData } from '../events/cut.ts'
@@ -84,6 +85,8 @@ export function actionText(action: PermissionAction): string {
       return action.input
     case 'other':
       return action.text
+    default:
+      return assertNever(action)
   }
 }
 

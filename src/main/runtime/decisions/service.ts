@@ -4,7 +4,7 @@
  * is not on disk, and each reaches it once.
  */
 import { join } from 'node:path'
-import { AppError } from '../../../shared/errors.ts'
+import { AppError, assertNever } from '../../../shared/errors.ts'
 import type { Actor, Answer, RunState } from '../../../shared/vocabulary.ts'
 import type { Tx } from '../../platform/types.ts'
 import type { RuntimeContext } from '../context.ts'
@@ -391,5 +391,7 @@ function decisionFrom(row: Pick<DecisionRow, 'status' | 'answer' | 'by'>): Permi
       const allow = option === 'allow_once' || option === 'allow_session' || option === 'allow_project'
       return { allow, by: by?.via === 'policy' ? 'policy' : 'person', reason }
     }
+    default:
+      return assertNever(status)
   }
 }

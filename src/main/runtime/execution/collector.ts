@@ -1,4 +1,5 @@
 /** Keeps what the transcript will say of a run once it has ended: the answer, and one line of each tool call. */
+import { assertNever } from '../../../shared/errors.ts'
 import { clip, headAndTail } from '../events/cut.ts'
 import type { PreparedEnd } from '../store/runs.ts'
 import type { ExecutionUpdate } from '../types.ts'
@@ -76,6 +77,8 @@ function describe(update: ToolUpdate): string {
         return content.path
       case 'blob':
         return content.mediaType
+      default:
+        return assertNever(content)
     }
   })
   const text = parts.join('\n').toWellFormed().replaceAll('\0', '')

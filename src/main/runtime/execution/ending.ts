@@ -1,5 +1,5 @@
 /** How a run ends: the end is chosen once, kept while its last work is done, and written until it is durable. */
-import { AppError } from '../../../shared/errors.ts'
+import { AppError, assertNever } from '../../../shared/errors.ts'
 import type { TerminalState } from '../../../shared/vocabulary.ts'
 import { withDeadline } from '../../platform/index.ts'
 import type { RuntimeContext } from '../context.ts'
@@ -162,6 +162,8 @@ function nameOf(end: RunEnd, wish: Wish | null): NamedEnd {
     case 'failed':
       if (error === undefined && stopReason === 'refusal') return named('failed', 'content_rejected', stopReason)
       return { state: 'failed', stopReason, raw: error ?? { message: '' } }
+    default:
+      return assertNever(outcome)
   }
 }
 

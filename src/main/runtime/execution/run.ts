@@ -156,6 +156,23 @@ export function startRun(deps: RunDeps, admitted: { spec: ExecutionSpec; lease: 
     return null
   }
 
+  async function handOver(execution: Execution, requestId: string, decision: PermissionDecision): Promise<void> {
+    const isPointless = (): boolean => closing || (wished.signal.aborted && decision.by !== 'cancelled')
+    for (let tries = 1; !isPointless(); tries++) {
+      try {
+        await withDeadline(clock, timing.answerLimitMs, undefined, () => execution.answer(requestId, decision))
+        return
+      } catch (error) {
+        log.warn('An answer did not reach the agent.', { error, runId, tries })
+        if (wished.signal.aborted) return
+        if (tries === ANSWER_TRIES) {
+          return end({ kind: 'failure', raw: { message: '', code: 'decision_undeliverable', phase: 'approval' } })
+        }
+        await clock.sleep(timing.answerRetryMs)
+      }
+    }
+  }
+
   async function drive(): Promise<void> {
     const lost = aborted(lease.lost)
     const chosen = await Promise.race([
@@ -197,19 +214,7 @@ export function startRun(deps: RunDeps, admitted: { spec: ExecutionSpec; lease: 
     allowed: intake.allowed,
     async hand(requestId: string, decision: PermissionDecision) {
       const execution = await running
-      for (let tries = 1; execution !== null && !closing; tries++) {
-        try {
-          await withDeadline(clock, timing.answerLimitMs, undefined, () => execution.answer(requestId, decision))
-          return
-        } catch (error) {
-          log.warn('An answer did not reach the agent.', { error, runId, tries })
-          if (closing || wished.signal.aborted) return
-          if (tries === ANSWER_TRIES) {
-            return end({ kind: 'failure', raw: { message: '', code: 'decision_undeliverable', phase: 'approval' } })
-          }
-          await clock.sleep(timing.answerRetryMs)
-        }
-      }
+      if (execution !== null) await handOver(execution, requestId, decision)
     },
     end,
     gone: Promise.resolve(),

@@ -34,7 +34,7 @@ export function createWait({ tables, changes, clock }: RuntimeContext, watch: Wa
           const terminal = isTerminal(run.state)
           if (terminal || atLast) settle(() => resolve({ run, terminal }))
         } catch (error) {
-          settle(() => reject(error as Error))
+          settle(() => reject(error))
         }
       }
       const abort = (): void => settle(() => reject(signal?.reason as Error))

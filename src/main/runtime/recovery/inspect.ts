@@ -145,7 +145,7 @@ function describe(facts: Facts, { state, phase, linkage, recoveryAction }: Verdi
     busy: state !== 'idle',
     canSubmit: state === 'idle',
     canCancelLocal: state === 'local',
-    canCancelRemote: remoteRuns && remote?.canCancel === true && !remote.cancelRequested,
+    canCancelRemote: remoteRuns && remote.canCancel && !remote.cancelRequested,
     leasePurpose: lease?.purpose ?? null,
     leaseEpoch: lease?.epoch ?? null,
     leaseExpiresAt: lease?.expiresAt ?? null,

@@ -1,3 +1,4 @@
+import { assertNever } from '../../../shared/errors.ts'
 import type { RuntimeContext } from '../context.ts'
 import type { RunRegistry } from '../execution/active.ts'
 import type { Inspection, StopCode } from '../types.ts'
@@ -48,6 +49,8 @@ export function createStop({ ctx, registry, recovery, inspect }: StopDeps) {
       case 'orphaned':
       case 'recovery_failed':
         return answer(await stopOrphan(sessionId))
+      default:
+        return assertNever(seen.state)
     }
   }
 

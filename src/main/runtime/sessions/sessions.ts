@@ -247,7 +247,7 @@ export function createSessions(deps: SessionDeps): Sessions {
       await store.writeTx((tx) => configureIn(tx, sessionId, expectedRev, { extraDirs }))
       return find(sessionId)
     },
-    configure({ sessionId, expectedRev, mode, sandbox }) {
+    async configure({ sessionId, expectedRev, mode, sandbox }) {
       refuseWhenStopping()
       checkMode(mode, find(sessionId).policySource)
       const change = { ...(mode === undefined ? {} : { mode }), ...(sandbox === undefined ? {} : { sandbox }) }

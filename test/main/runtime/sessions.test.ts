@@ -1,0 +1,135 @@
+import { expect, test } from 'vitest'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createTempDir } from '../../support/dir.ts'
+import { createTestRuntime, quiet } from './support/runtime.ts'
+
+test('RT-A61 a change by who saw an older revision is refused, and a running run keeps what it was admitted with', async () => {
+  await using t = await createTestRuntime()
+  const { id: sessionId } = t.session
+  const { runId } = await t.submit()
+  await quiet()
+  const policy = t.rows(`SELECT policy FROM runs WHERE id = '${runId}'`)
+  await expect(t.runtime.config.set({ sessionId, expectedRev: 1, mode: 'plan' })).resolves.toEqual({
+    rev: 2,
+    changed: ['mode'],
+  })
+  await expect(t.runtime.config.set({ sessionId, expectedRev: 1, mode: 'yolo' })).rejects.toMatchObject({
+    code: 'config_conflict',
+    data: { rev: 2 },
+  })
+  await expect(t.runtime.config.set({ sessionId, expectedRev: 2, mode: 'plan' })).resolves.toEqual({
+    rev: 2,
+    changed: [],
+  })
+  await expect(t.runtime.config.set({ sessionId, expectedRev: 2, mode: 'os' })).rejects.toMatchObject({
+    code: 'mode_not_allowed',
+  })
+  expect(t.rows(`SELECT policy FROM runs WHERE id = '${runId}'`)).toEqual(policy)
+  expect(t.types()).toContain('config_changed')
+})
+
+test('RT-A81 extra roots are cleaned, sorted and replaced whole, and only those that exist reach a run', async () => {
+  await using t = await createTestRuntime()
+  const { id: sessionId } = t.session
+  mkdirSync(join(t.dir, 'a', 'c'), { recursive: true })
+  const dirs = [`${t.dir}/a/b/../c/`, `${t.dir}/a//c`, `${t.dir}/0`, t.dir]
+  await expect(t.runtime.sessions.setRoots({ sessionId, dirs, expectedRev: 1 })).resolves.toMatchObject({
+    extraDirs: [`${t.dir}/0`, `${t.dir}/a/c`],
+    rev: 2,
+  })
+  await expect(t.runtime.sessions.setRoots({ sessionId, dirs: ['x/y'], expectedRev: 2 })).rejects.toMatchObject({
+    code: 'root_invalid',
+  })
+  await expect(t.runtime.sessions.setRoots({ sessionId, dirs: [], expectedRev: 1 })).rejects.toMatchObject({
+    code: 'config_conflict',
+  })
+  await t.submit()
+  await quiet()
+  expect(t.executor.last().spec.policy.roots).toEqual([t.dir, `${t.dir}/a/c`])
+  expect(t.events().filter(({ type }) => type === 'notice')).toMatchObject([{ data: { code: 'root_missing' } }])
+})
+
+test('RT-A75 deleting a session beside a lost run ends that run first; beside a live owner it is refused', async () => {
+  using dir = createTempDir()
+  await using first = await createTestRuntime({ dir: dir.path })
+  await using second = await createTestRuntime({ dir: dir.path, namespace: 1 })
+  const { runId } = await first.submit()
+  await quiet()
+  const sessionId = first.session.id
+  await expect(second.runtime.sessions.delete(sessionId)).rejects.toMatchObject({ code: 'session_run_active' })
+  expect(second.runtime.runs.get(runId).state).toBe('running')
+  await second.clock.advance(15_001)
+  const gone: string[] = []
+  using _watching = second.runtime.changes.subscribe((change) => {
+    if (change.kind === 'session' && change.deleted === true) gone.push(change.sessionId)
+  })
+  await second.runtime.sessions.delete(sessionId)
+  expect(gone).toEqual([sessionId])
+  expect(second.rows(`SELECT 1 FROM runs WHERE session_id = '${sessionId}'`)).toEqual([])
+  expect(() => second.runtime.sessions.get(sessionId)).toThrow(expect.objectContaining({ code: 'session_not_found' }))
+})
+
+test('a session has a folder that exists, and an id is given once', async () => {
+  await using t = await createTestRuntime()
+  const make = { agentId: 'codex' as const, workDir: t.dir, createdVia: 'cli' as const }
+  await expect(t.runtime.sessions.create({ ...make, workDir: join(t.dir, 'none') })).rejects.toMatchObject({
+    code: 'work_dir_missing',
+  })
+  await expect(t.runtime.sessions.create({ ...make, id: t.session.id })).rejects.toMatchObject({
+    code: 'session_exists',
+  })
+  const { id } = await t.runtime.sessions.create(make)
+  expect(t.runtime.sessions.get(id, { workDir: `${t.dir}/` })).toMatchObject({ id, agentId: 'codex', mode: null })
+  expect(() => t.runtime.sessions.get(id, { workDir: '/' })).toThrow(
+    expect.objectContaining({ code: 'session_not_found' }),
+  )
+  await t.runtime.sessions.archive(id, true)
+  expect(t.runtime.sessions.list({}).sessions.map((session) => session.id)).toEqual([t.session.id])
+  expect(t.runtime.sessions.list({ archived: true })).toMatchObject({ total: 1, sessions: [{ id }] })
+})
+
+test('a draft is changed only by who saw its newest revision', async () => {
+  await using t = await createTestRuntime()
+  const { id: sessionId } = t.session
+  expect(t.runtime.drafts.get(sessionId)).toBeNull()
+  await expect(t.runtime.drafts.set({ sessionId, expectedRev: 0, text: 'a' })).resolves.toMatchObject({ rev: 1 })
+  await expect(t.runtime.drafts.set({ sessionId, expectedRev: 0, text: 'b' })).rejects.toMatchObject({
+    code: 'draft_conflict',
+    data: { rev: 1, text: 'a' },
+  })
+  await expect(t.runtime.drafts.set({ sessionId, expectedRev: 1, text: 'b' })).resolves.toMatchObject({ rev: 2 })
+})
+
+test('a queued draft is sent once after a run that completed, and stays after any other end', async () => {
+  await using t = await createTestRuntime()
+  const { id: sessionId } = t.session
+  await t.submit()
+  await quiet()
+  await t.runtime.drafts.set({ sessionId, expectedRev: 0, text: 'and then this', queued: true })
+  t.executor.last().end({ outcome: 'failed', error: { message: 'HTTP 400' } })
+  await quiet()
+  expect(t.runtime.drafts.get(sessionId)).toMatchObject({ text: 'and then this', queued: true })
+  await t.submit({ text: 'again' })
+  await quiet()
+  t.executor.last().end()
+  await quiet(10)
+  expect(t.executor.runs.map(({ spec }) => spec.prompt.text)).toEqual(['hi', 'again', 'and then this'])
+  expect(t.runtime.drafts.get(sessionId)).toMatchObject({ text: '', queued: false })
+})
+
+test('a snapshot pages from the newest turn backwards', async () => {
+  await using t = await createTestRuntime()
+  const { id: sessionId } = t.session
+  for (const text of ['one', 'two', 'three']) {
+    await t.submit({ text })
+    await quiet()
+    t.executor.last().end()
+    await t.clock.advance(10)
+  }
+  const newest = t.runtime.sessions.snapshot({ sessionId, limit: 2 })
+  expect(newest.turns.map(({ prompt }) => prompt)).toEqual(['two', 'three'])
+  expect(newest.hasEarlier).toBe(true)
+  const earlier = t.runtime.sessions.snapshot({ sessionId, beforeTurn: newest.turns[0]?.runId ?? '', limit: 2 })
+  expect(earlier).toMatchObject({ turns: [{ prompt: 'one' }], hasEarlier: false })
+})
