@@ -1,0 +1,72 @@
+import type { Actor, Answer } from '../../../shared/vocabulary.ts'
+import { useBridgeStatus } from '../../bridge/index.ts'
+import { strings } from '../../strings/index.ts'
+import { Revealed, shortTime, useNow } from '../../text/index.ts'
+import { StateMark } from '../../ui/index.ts'
+import type { MarkState } from '../../ui/index.ts'
+import { actorName } from './card.ts'
+import type { CardDecision } from './card.ts'
+import { Moment } from './Moment.tsx'
+import styles from './card.module.css'
+
+export interface SettledFacts {
+  status: Exclude<CardDecision['status'], 'pending'>
+  answer: Answer | null
+  by: Actor | null
+  settledAt: number | null
+  /** Undefined: nothing is said about it. */
+  told?: CardDecision['told']
+}
+
+/** What became of it: the answer, who gave it and when, and whether it reached the agent. */
+export function Settled({ status, answer, by, settledAt, told }: SettledFacts) {
+  const nowMs = useNow()
+  const bridge = useBridgeStatus()
+  const generation = bridge.kind === 'open' ? bridge.hello.generation : null
+  const { approvals } = strings
+  const relative = settledAt === null ? null : approvals.ago(shortTime(settledAt, Math.max(nowMs, settledAt)))
+  const said = relative === null || by === null ? null : approvals.answeredBy(actorName(by, generation), relative)
+  return (
+    <div className={styles.settled}>
+      <p className={styles.outcome}>
+        <StateMark showLabel state={markOf(status, answer)} label={labelOf(status, answer)} />
+        {settledAt !== null && relative !== null && (
+          <Moment
+            atMs={settledAt}
+            relative={status === 'resolved' && said !== null ? said : relative}
+            exact={(time) => time}
+          />
+        )}
+      </p>
+      {answer !== null && 'reason' in answer && answer.reason !== undefined && (
+        <p>
+          <Revealed text={approvals.reasonGiven(answer.reason)} />
+        </p>
+      )}
+      {answer !== null && 'text' in answer && (
+        <p>
+          <Revealed text={answer.text} />
+        </p>
+      )}
+      {told !== undefined && status === 'resolved' && (
+        <p className={styles.small}>{told === null ? approvals.notToldYet : approvals.told(told)}</p>
+      )}
+    </div>
+  )
+}
+
+export function isAllowed(answer: Answer | null): boolean {
+  return answer !== null && (!('option' in answer) || answer.option.startsWith('allow'))
+}
+
+function markOf(status: SettledFacts['status'], answer: Answer | null): MarkState {
+  if (status !== 'resolved') return 'idle'
+  return isAllowed(answer) ? 'completed' : 'failed'
+}
+
+function labelOf(status: SettledFacts['status'], answer: Answer | null): string {
+  if (status !== 'resolved') return strings.approvals.closedAs(status)
+  return answer !== null && 'option' in answer
+    ? strings.approvals.answeredAs(answer.option)
+    : strings.approvals.answeredText
+}

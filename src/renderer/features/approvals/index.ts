@@ -1,0 +1,4 @@
+/** What waits for a person: one card per question of an agent, in its session and in one list over all of them. */
+export { ApprovalCard } from './ApprovalCard.tsx'
+export type { ApprovalCardProps } from './ApprovalCard.tsx'
+export { ApprovalsView } from './ApprovalsView.tsx'

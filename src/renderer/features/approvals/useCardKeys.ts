@@ -1,0 +1,45 @@
+import { useEffect, useEffectEvent } from 'react'
+import type { RefObject } from 'react'
+
+const FIELDS = 'input, textarea, select, [contenteditable=""], [contenteditable="true"]'
+const OPEN_LAYER = '[role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"]'
+const PENDING = 'article[data-decision-status="pending"]'
+
+/** True where a single letter belongs to the view: no field, no dialog, no modifier has it. */
+export function isViewKey(event: KeyboardEvent): boolean {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return false
+  const target = event.target instanceof Element ? event.target : null
+  return target?.closest(FIELDS) == null && document.querySelector(OPEN_LAYER) === null
+}
+
+/** The pending card that the keys mean: the one with the focus, else the first on the page. */
+export function cardOfKeys(): HTMLElement | null {
+  const focused = document.activeElement?.closest<HTMLElement>('article[data-decision-status]') ?? null
+  if (focused !== null) return focused.matches(PENDING) ? focused : null
+  return document.querySelector<HTMLElement>(PENDING)
+}
+
+/** The pending cards, in the order of the page. */
+export function pendingCards(): HTMLElement[] {
+  return [...document.querySelectorAll<HTMLElement>(PENDING)]
+}
+
+/** `A` and `D` answer this card while the keys mean it. */
+export function useCardKeys(
+  cardRef: RefObject<HTMLElement | null>,
+  enabled: boolean,
+  keys: { allow: () => void; deny: () => void },
+): void {
+  const onKey = useEffectEvent((event: KeyboardEvent) => {
+    const key = event.key.toLowerCase()
+    if ((key !== 'a' && key !== 'd') || !isViewKey(event) || cardOfKeys() !== cardRef.current) return
+    event.preventDefault()
+    if (key === 'a') keys.allow()
+    else keys.deny()
+  })
+  useEffect(() => {
+    if (!enabled) return undefined
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [enabled])
+}
