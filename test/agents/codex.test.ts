@@ -226,6 +226,27 @@ describeWithAgent('codex', 'the real Codex', () => {
     expect(last).toContain('And be brief.')
   })
 
+  test('what a sub-agent wants to run is asked as well', async () => {
+    const spawn = { toolCall: { name: 'spawn_agent', namespace: 'multi_agent_v1', input: { message: 'CHILD TASK' } } }
+    await using rig = await createCodexRig({
+      turns: [
+        { match: { bodyExcludes: 'CHILD TASK' }, steps: [spawn] },
+        { match: { bodyExcludes: 'function_call_output' }, steps: [run('touch child.txt')] },
+        { match: { bodyIncludes: 'touch child.txt' }, steps: [{ text: 'Child done.' }] },
+        { steps: [{ wait: 'child' }, { text: 'It was done.' }] },
+      ],
+      decide: () => Promise.resolve(allow),
+    })
+    const session = await rig.open()
+    const turn = session.prompt(prompt('delegate'))
+    await until('the sub-agent has worked', () => existsSync(`${rig.cwd}/child.txt`))
+    await rig.upstream.release('child')
+    expect(await turn).toMatchObject({ stop: 'end_turn', refusals: [] })
+    expect(rig.requests).toMatchObject([{ action: { kind: 'command', command: 'touch child.txt' } }])
+    expect(rig.content.some((item) => item.kind === 'tool' && item.title === 'touch child.txt')).toBe(true)
+    expect(rig.said()).not.toContain('Child done.')
+  })
+
   test('another model and effort take effect with the next turn', async () => {
     await using rig = await createCodexRig({ turns: [{ steps: [{ text: 'One.' }] }, { steps: [{ text: 'Two.' }] }] })
     const session = await rig.open()

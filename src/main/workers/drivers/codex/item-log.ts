@@ -8,6 +8,7 @@ import type { Conversation } from '../shared/types.ts'
 import type { FileChange } from './file-change.ts'
 import { outputContent, toolView } from './items.ts'
 import type { ToolItem, ToolView } from './items.ts'
+import type { ThreadFamily } from './thread-family.ts'
 import { Item, ItemNote, readDelta } from './wire.ts'
 import type { Delta } from './wire.ts'
 
@@ -43,22 +44,19 @@ export interface ItemLog {
 export interface ItemLogParts {
   conversation: Conversation
   clock: Clock
-  /** Of this session's own thread: what sub-agents say is theirs, and is shown as their call's result. */
-  isOwn(threadId: string): boolean
-  /** Of this thread or one that it began. */
-  isFamily(threadId: string): boolean
+  family: ThreadFamily
   /** The turn that the session knows: content of any other is late. */
   isCurrent(turnId: string): boolean
 }
 
-export function createItemLog({ conversation, clock, isOwn, isFamily, isCurrent }: ItemLogParts): ItemLog {
+export function createItemLog({ conversation, clock, family, isCurrent }: ItemLogParts): ItemLog {
   const known = new Map<string, Known>()
   /** Messages whose text came in deltas, so that the finished item does not repeat it. */
   const streamed = new Set<string>()
 
   function readItem(params: unknown): { threadId: string; turnId: string; item: Item } | null {
     const note = ItemNote.safeParse(params)
-    if (!note.success || !isFamily(note.data.threadId)) return null
+    if (!note.success || !family.has(note.data.threadId)) return null
     const item = Item.safeParse(note.data.item)
     return item.success ? { ...note.data, item: item.data } : null
   }
@@ -74,8 +72,13 @@ export function createItemLog({ conversation, clock, isOwn, isFamily, isCurrent 
     return entry
   }
 
+  /** A sub-agent has turns of its own; it works as long as ours runs. */
+  function isRunning({ threadId, turnId }: Known): boolean {
+    return threadId === family.own ? isCurrent(turnId) : conversation.turn !== null
+  }
+
   function show(entry: Known, phase: 'started' | 'updated' | 'finished'): void {
-    if (!isOwn(entry.threadId) || !isCurrent(entry.turnId)) return
+    if (!isRunning(entry)) return
     const { tool, name, title, status, paths, content } = entry.view
     conversation.content({
       kind: 'tool',
@@ -95,7 +98,8 @@ export function createItemLog({ conversation, clock, isOwn, isFamily, isCurrent 
     messageId: string,
     { threadId, turnId, delta }: Omit<Delta, 'itemId'>,
   ): void {
-    if (isOwn(threadId) && isCurrent(turnId) && delta !== '') {
+    // What sub-agents say is said to the agent, which gets it as their result.
+    if (threadId === family.own && isCurrent(turnId) && delta !== '') {
       conversation.content({ kind: 'text', role, messageId, text: delta })
     }
   }
@@ -134,7 +138,8 @@ export function createItemLog({ conversation, clock, isOwn, isFamily, isCurrent 
       const view = toolView(item, true)
       const before = known.get(item.id)
       const entry: Known = { item, view, turnId, threadId, output: '', shownAtMs: 0, asked: before?.asked ?? false }
-      if (view.status === 'declined' && isCurrent(turnId)) conversation.refused(item.id, view.name, view.tool)
+      if (view.status === 'declined' && isRunning(entry)) conversation.refused(item.id, view.name, view.tool)
+      if (item.type === 'collabAgentToolCall') item.receiverThreadIds.forEach(family.add)
       if (before === undefined) show(entry, 'started')
       show(remember(entry), 'finished')
     },

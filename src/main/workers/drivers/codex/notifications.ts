@@ -6,23 +6,14 @@ import type { ModeProof } from './mode-proof.ts'
 import { httpStatusOf, retryOf } from './outcome.ts'
 import type { UsageMeter } from './outcome.ts'
 import type { RuntimeChoice } from './runtime-choice.ts'
+import type { ThreadFamily } from './thread-family.ts'
 import type { Turns } from './turns.ts'
-import {
-  ErrorNote,
-  NameNote,
-  PlanNote,
-  ResolvedNote,
-  SettingsNote,
-  ThreadStartedNote,
-  TurnNote,
-  UsageNote,
-} from './wire.ts'
+import { ErrorNote, NameNote, PlanNote, ResolvedNote, SettingsNote, TurnNote, UsageNote } from './wire.ts'
 
 export interface NotificationParts {
   conversation: Conversation
   threadId: string
-  /** Threads of sub-agents that this one began. */
-  family: Set<string>
+  family: ThreadFamily
   items: ItemLog
   turns: Turns
   proof: ModeProof
@@ -48,6 +39,15 @@ export function createNotifications(parts: NotificationParts): (method: string, 
     if (!note.success || note.data.threadId !== threadId) return
     retries = 0
     then(note.data.turn)
+  }
+
+  /** A thread that works for our turn is a sub-agent's: what it asks is asked of us. */
+  function adopt(params: unknown): void {
+    const note = TurnNote.safeParse(params)
+    const root = note.success ? note.data.turn.rootTurnId : null
+    if (note.success && typeof root === 'string' && root === conversation.turn?.agentTurnId) {
+      family.add(note.data.threadId)
+    }
   }
 
   function usage(params: unknown): void {
@@ -101,6 +101,7 @@ export function createNotifications(parts: NotificationParts): (method: string, 
       case 'item/completed':
         return items.completed(params)
       case 'turn/started':
+        adopt(params)
         return turn(params, ({ id }) => turns.noteStarted(id))
       case 'turn/completed':
         return turn(params, turns.noteCompleted)
@@ -114,12 +115,6 @@ export function createNotifications(parts: NotificationParts): (method: string, 
         const note = NameNote.safeParse(params)
         if (!note.success || note.data.threadId !== threadId || note.data.threadName === undefined) return
         return conversation.content({ kind: 'title', title: note.data.threadName })
-      }
-      case 'thread/started': {
-        const note = ThreadStartedNote.safeParse(params)
-        const parent = note.success ? note.data.thread.parentThreadId : null
-        if (note.success && typeof parent === 'string' && family.has(parent)) family.add(note.data.thread.id)
-        return
       }
       case 'serverRequest/resolved': {
         const note = ResolvedNote.safeParse(params)

@@ -26,6 +26,7 @@ import { promptInput } from './prompt.ts'
 import { createQuestions } from './questions.ts'
 import { createRuntimeChoice } from './runtime-choice.ts'
 import type { RuntimeChoice } from './runtime-choice.ts'
+import { createThreadFamily } from './thread-family.ts'
 import { logIn, namesOf, openThread } from './thread.ts'
 import type { Opening } from './thread.ts'
 import { createTurns } from './turns.ts'
@@ -150,7 +151,8 @@ export async function openSession(
     refusalReason: 'steer',
     runtime: runtime.current,
     steer: turns.steer,
-    setRuntime: (choice) => runtime.set(choice, new AbortController().signal),
+    setRuntime: (choice) =>
+      withDeadline(deps.clock, conversation.limits.modeConfirmMs, undefined, (inner) => runtime.set(choice, inner)),
   })
   return { session, modeProof: proof.proven ? 'before_prompt' : 'first_prompt' }
 }
@@ -172,8 +174,7 @@ function createLive({ deps, started, conversation, peer, calls, thread, opening,
   const rules = cfg.policy.rules()
   const wanted = threadMode(rules, cfg.addDirs)
   const threadId = thread.thread.id
-  const family = new Set([threadId])
-  const isFamily = (id: string): boolean => family.has(id)
+  const family = createThreadFamily(threadId)
   const meter = createUsageMeter()
   const runtime = createRuntimeChoice(calls)
   runtime.told(thread.model, thread.reasoningEffort)
@@ -227,8 +228,7 @@ function createLive({ deps, started, conversation, peer, calls, thread, opening,
   const items = createItemLog({
     conversation,
     clock,
-    isOwn: (id) => id === threadId,
-    isFamily,
+    family,
     isCurrent: turns.isCurrent,
   })
   const request = createQuestions({
@@ -236,7 +236,7 @@ function createLive({ deps, started, conversation, peer, calls, thread, opening,
     peer,
     items,
     interactions,
-    isFamily,
+    isFamily: family.has,
     tellReason(reason) {
       const signal = new AbortController().signal
       void turns.steer(reason, signal).catch(() => undefined)

@@ -43,7 +43,13 @@ export type TurnFailure = z.infer<typeof TurnFailure>
 
 export const TurnNote = z.object({
   threadId: z.string(),
-  turn: z.object({ id: z.string(), status: z.string(), error: TurnFailure.nullish() }),
+  turn: z.object({
+    id: z.string(),
+    /** A sub-agent's turn names the one that it works for. */
+    rootTurnId: z.string().nullish(),
+    status: z.string(),
+    error: TurnFailure.nullish(),
+  }),
 })
 export type TurnNote = z.infer<typeof TurnNote>
 
@@ -75,10 +81,6 @@ export const PlanNote = z.object({
 })
 
 export const NameNote = z.object({ threadId: z.string(), threadName: z.string().optional() })
-
-export const ThreadStartedNote = z.object({
-  thread: z.object({ id: z.string(), parentThreadId: z.string().nullish() }),
-})
 
 export const ResolvedNote = z.object({ threadId: z.string(), requestId: z.union([z.string(), z.number()]) })
 
@@ -129,7 +131,13 @@ export const Item = z.discriminatedUnion('type', [
     action: z.looseObject({ type: z.string() }).nullish(),
   }),
   z.object({ type: z.literal('imageView'), id, path: z.string() }),
-  z.object({ type: z.literal('collabAgentToolCall'), id, tool: z.string(), status: z.string() }),
+  z.object({
+    type: z.literal('collabAgentToolCall'),
+    id,
+    tool: z.string(),
+    status: z.string(),
+    receiverThreadIds: z.array(z.string()).default([]),
+  }),
   z.object({ type: z.literal('contextCompaction'), id }),
 ])
 export type Item = z.infer<typeof Item>
