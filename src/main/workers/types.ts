@@ -397,10 +397,8 @@ export interface Worker {
   stderrLines(): string[]
   /** Empties the file on descriptor 3: the agent has read its key. */
   dropKey(): void
-  /** Who of the family lives now: taken before a prompt, so that a cancel can end the turn's own shells. */
-  family(): Promise<readonly ProcessIdentity[]>
-  /** TERM, then KILL, to the family except `keep`. The worker lives on. */
-  endFamily(keep: readonly ProcessIdentity[]): Promise<void>
+  /** TERM, then KILL, to those of the family that began within the last `withinMs`. The worker lives on. */
+  endFamily(withinMs: number): Promise<void>
   /** Runs first in a release: with a turn in flight, the driver's cancel, unawaited. */
   onRelease(first: () => void): void
   release(options?: CloseOptions): Promise<ReleaseOutcome>

@@ -51,6 +51,9 @@ export interface WorkerPlan {
 /** A failed start or an unsafe session is given no time to be polite. */
 export const AT_ONCE: CloseOptions = { closeStdinMs: 0, termGraceMs: 0 }
 
+/** Linux tells start times and the time since boot in hundredths of a second. */
+const START_GRAIN_MS = 20
+
 const UNUSABLE_SPAWN = new Set(['E2BIG', 'EINVAL', 'ERR_INVALID_ARG_VALUE', 'ERR_INVALID_ARG_TYPE'])
 
 /**
@@ -292,12 +295,12 @@ function createWorker(deps: WorkerDeps, plan: WorkerPlan, parts: Parts): Worker 
     stderrTail: () => redactor.line(ring.text().trimEnd().split('\n').at(-1) ?? ''),
     stderrLines: () => redactor.lines(ring.text()),
     dropKey: () => key?.drop(),
-    family: () => table.family(identity, workerId),
-    async endFamily(keep) {
-      const kept = new Set(keep.map(({ pid, startToken }) => `${pid} ${startToken}`))
+    async endFamily(withinMs) {
+      // Taken before the listing, which may take a while; start times have a grain of their own.
+      const sinceMs = clock.nowMs() - withinMs - START_GRAIN_MS
       const found = await table.family(identity, workerId)
-      const targets = found.filter(({ pid, startToken }) => !kept.has(`${pid} ${startToken}`))
-      await endEach(table, clock, targets, limits.confirmPollMs[1])
+      const young = found.filter(({ startedAtMs }) => startedAtMs >= sinceMs)
+      await endEach(table, clock, young, limits.confirmPollMs[1])
     },
     onRelease(first) {
       beforeRelease = first

@@ -63,17 +63,20 @@ describe('the stream of an agent', () => {
     expect(h.report().wire.at(-1)).toMatchObject({ method: 'session/cancel' })
   })
 
-  test('W-13 a cancel that the agent does not carry through ends the shells of that turn alone', async () => {
+  test('WK-72 a cancel that the agent does not carry through ends the shells of that turn alone', async () => {
     await using h = harness({ scenario: 'shell-on-cancel' })
     const session = await h.open()
-    const turn = failure(session.prompt(prompt('one')))
-    await until('its shell runs', () => h.report().children.length === 1)
-    const [shell = 0] = h.report().children
+    await session.prompt(prompt('one'))
+    await clock.sleep(50)
+    const turn = failure(session.prompt(prompt('two')))
+    await until('its shell runs', () => h.report().children.length === 2)
+    const [background = 0, shell = 0] = h.report().children
     expect(await isAlive(h.table, shell)).toBe(true)
     const before = clock.monotonicMs()
     await session.cancel()
     await until('the shell is gone', async () => !(await isAlive(h.table, shell)))
     expect(clock.monotonicMs() - before).toBeGreaterThan(1_900)
+    expect(await isAlive(h.table, background)).toBe(true)
     expect(await isAlive(h.table, session.process.pid)).toBe(true)
     await session.close({ closeStdinMs: 0, termGraceMs: 0 })
     expect(await turn).toMatchObject({ code: 'session_ended' })

@@ -214,7 +214,7 @@ export function createUnsupportedTable(): ProcessTable {
 
 /** The table of this platform. Windows and others: unsupported, until a Job Object helper exists. */
 export function createPlatformTable(clock: Clock, platform: NodeJS.Platform = process.platform): ProcessTable {
-  if (platform === 'linux') return createProcessTable({ source: createLinuxSource(), clock })
+  if (platform === 'linux') return createProcessTable({ source: createLinuxSource(clock), clock })
   if (platform === 'darwin') return createProcessTable({ source: createMacosSource(), clock })
   return createUnsupportedTable()
 }

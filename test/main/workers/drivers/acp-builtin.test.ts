@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { createSecret } from '../../../../src/main/platform/index.ts'
@@ -46,7 +47,7 @@ describe('the built-in agent as a worker', () => {
     expect(await failure(session.prompt(prompt('hello')))).toMatchObject({ code: 'login_required' })
   })
 
-  test('WK-26 a conversation of it is reopened by its id, and an unknown one is not', async () => {
+  test('WK-26 a conversation that it does not know is told as such', async () => {
     await using h = harness()
     const session = await h.open()
     await session.close({ closeStdinMs: 5_000 })
@@ -58,12 +59,20 @@ describe('the built-in agent as a worker', () => {
   })
 
   test('W-42 its key comes on descriptor 3, and stands in neither environment nor arguments', async () => {
+    const keys: unknown[] = []
+    const upstream = createServer((request, response) => {
+      keys.push(request.headers['x-api-key'] ?? request.headers.authorization)
+      response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":{"message":"no"}}')
+    })
+    await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
+    const address = upstream.address()
+    const port = typeof address === 'object' && address !== null ? address.port : 0
     const route: RoutePlan = {
       argv: [],
       config: {},
       key: createSecret(KEY),
       envSet: {
-        WHEELHOUSE_MODEL_BASE_URL: 'http://127.0.0.1:9/v1',
+        WHEELHOUSE_MODEL_BASE_URL: `http://127.0.0.1:${port}/v1`,
         WHEELHOUSE_MODEL_PROTOCOL: 'messages',
         WHEELHOUSE_MODEL_ID: 'model-1',
       },
@@ -74,7 +83,8 @@ describe('the built-in agent as a worker', () => {
     const seen = ['environ', 'cmdline'].map((name) => readFileSync(`/proc/${session.process.pid}/${name}`, 'latin1'))
     expect(seen.join('\n')).toContain('WHEELHOUSE_MODEL_KEY_FD=3')
     expect(seen.join('\n')).not.toContain(KEY)
-    // Nobody listens there: the agent had a key to try it with.
     expect(await failure(session.prompt(prompt('hello')))).toMatchObject({ code: 'turn_failed' })
+    expect(keys).toContain(KEY)
+    await new Promise((resolve) => upstream.close(resolve))
   })
 })

@@ -8,7 +8,7 @@ import type { Kill } from '../../../../src/main/workers/process/table.ts'
 import type { ProcessIdentity, ProcessTable, ReleaseOutcome } from '../../../../src/main/workers/types.ts'
 import { clock, isAlive, until } from '../harness.ts'
 
-const table = createProcessTable({ source: createLinuxSource(), clock })
+const table = createProcessTable({ source: createLinuxSource(clock), clock })
 const QUICK = { closeStdinMs: 0, termGraceMs: 300, confirmMs: 2_000 }
 let names = 0
 
@@ -119,7 +119,7 @@ describe('who a process is', () => {
       if (signal === 0) throw Object.assign(new Error('denied'), { code: 'EPERM' })
       process.kill(pid, signal)
     }
-    const careful = createProcessTable({ source: createLinuxSource(), clock, kill: denied })
+    const careful = createProcessTable({ source: createLinuxSource(clock), clock, kill: denied })
     await until('it is gone', async () => {
       const outcome = await reap(t, t.leader, careful)
       return outcome.kind === 'held' && !(await isAlive(table, t.leader.pid))
@@ -195,16 +195,16 @@ describe('what belongs to a worker', () => {
     const spared: Kill = (pid, signal) => {
       if (pid !== shell) process.kill(pid, signal)
     }
-    const stubbed = createProcessTable({ source: createLinuxSource(), clock, kill: spared })
+    const stubbed = createProcessTable({ source: createLinuxSource(clock), clock, kill: spared })
     const outcome = await reap(t, t.leader, stubbed)
     expect(outcome).toMatchObject({ kind: 'held', reason: 'group_outlived_leader' })
     expect(outcome.strays.map(({ pid }) => pid)).toContain(shell)
   })
 
   test('WK-65 a parent of the host is never ours, whatever mark it has', async () => {
-    const sparing = createProcessTable({ source: createLinuxSource(), clock, hostPid: process.pid })
+    const sparing = createProcessTable({ source: createLinuxSource(clock), clock, hostPid: process.pid })
     await using t = await tree(`echo ready; ${SLEEP}`)
-    const asHost = createProcessTable({ source: createLinuxSource(), clock, hostPid: t.leader.pid })
+    const asHost = createProcessTable({ source: createLinuxSource(clock), clock, hostPid: t.leader.pid })
     expect(await asHost.marked(t.workerId)).not.toContainEqual(expect.objectContaining({ pid: t.leader.pid }))
     expect(await sparing.marked(t.workerId)).toContainEqual(expect.objectContaining({ pid: t.leader.pid }))
   })

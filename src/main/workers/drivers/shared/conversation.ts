@@ -6,7 +6,7 @@ import { withDeadline } from '../../../platform/index.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Prompt } from '../../../../shared/vocabulary.ts'
 import { WorkerError } from '../../errors.ts'
-import type { DecidedBy, Exit, ProcessIdentity, PromptResult, Refusal, ReleaseOutcome, Session } from '../../types.ts'
+import type { DecidedBy, Exit, PromptResult, Refusal, ReleaseOutcome, Session } from '../../types.ts'
 import { AT_ONCE } from '../../worker.ts'
 import { createContentChannel } from './content-channel.ts'
 import { createPermissionGate } from './permission-gate.ts'
@@ -23,8 +23,8 @@ interface TurnRecord extends Turn {
   refusalsTruncated: boolean
   /** The prompt's bytes were taken by the pipe. */
   written: Promise<void>
-  /** Who of the worker's family lived before this turn. */
-  familyBefore: Promise<readonly ProcessIdentity[]>
+  /** Monotonic. */
+  beganMs: number
   done: PromiseWithResolvers<PromptResult>
 }
 
@@ -129,7 +129,7 @@ export function createConversation({ started, deps, product, dialect }: Conversa
       refusals: [],
       refusalsTruncated: false,
       written: Promise.resolve(),
-      familyBefore: worker.family().catch(() => []),
+      beganMs: clock.monotonicMs(),
       done: Promise.withResolvers(),
     }
     record.done.promise.catch(() => undefined)
@@ -212,7 +212,7 @@ export function createConversation({ started, deps, product, dialect }: Conversa
   async function endShells(record: TurnRecord): Promise<void> {
     if (record.settled || end !== null) return
     try {
-      await worker.endFamily(await record.familyBefore)
+      await worker.endFamily(clock.monotonicMs() - record.beganMs)
     } catch (error) {
       log.warn("a cancelled turn's shells could not be ended", { error })
     }

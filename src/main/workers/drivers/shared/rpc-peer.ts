@@ -24,8 +24,12 @@ export function createRpcPeer({ worker, conversation, versioned, handlers }: Rpc
   const replies = new Map<number, (reply: RpcReply) => void>()
   /** Requests of the agent that have no answer yet. */
   const open = new Set<WireId>()
+  const waiting = new Set<(why: unknown) => void>()
   let lastId = 0
   let refusalsWaiting = 0
+  void conversation.ended.then((why) => {
+    for (const leave of waiting) leave(why)
+  })
 
   const line = (message: Record<string, unknown>): string =>
     JSON.stringify(versioned ? { jsonrpc: '2.0', ...message } : message)
@@ -107,13 +111,15 @@ export function createRpcPeer({ worker, conversation, versioned, handlers }: Rpc
         const abort = (): void => leave(new WorkerError('aborted', 'The call was given up.'))
         signal.addEventListener('abort', abort, { once: true })
         sent.catch(leave)
-        void conversation.ended.then(leave)
+        waiting.add(leave)
 
         function settle(reply: RpcReply): void {
+          waiting.delete(leave)
           signal.removeEventListener('abort', abort)
           resolve(reply)
         }
         function leave(error: unknown): void {
+          waiting.delete(leave)
           signal.removeEventListener('abort', abort)
           replies.delete(id)
           reject(error)
