@@ -1,3 +1,3 @@
 import { runCli } from './cli/index.ts'
 
-process.exitCode = await runCli(process.argv.slice(2))
+process.exitCode = await runCli(process.argv.slice(2), import.meta.dirname)

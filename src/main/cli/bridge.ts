@@ -4,8 +4,9 @@ import type { HostFrame } from '../../shared/bridge/index.ts'
 import { AppError } from '../../shared/errors.ts'
 import { connectInProcess } from '../bridge/index.ts'
 import { createHost } from '../host.ts'
-import { createHostControl, createSystemClock } from '../platform/index.ts'
-import type { FrameConnection } from '../platform/index.ts'
+import { createHostControl, createSystemClock, withDeadline } from '../platform/index.ts'
+import type { Clock, FrameConnection, HostControl } from '../platform/index.ts'
+import { whenAborted } from './interrupt.ts'
 
 export interface CliBridge extends AsyncDisposable {
   readonly bridge: Bridge
@@ -13,40 +14,82 @@ export interface CliBridge extends AsyncDisposable {
   readonly shared: boolean
 }
 
-/** The bridge of the host that runs on this data folder, or of a private one that holds the folder's lock meanwhile. */
-export async function openCliBridge(options: { dataDir: string; entryDir: string }): Promise<CliBridge> {
+export interface CliBridgeOptions {
+  dataDir: string
+  entryDir: string
+  /** Told to end: what is not open by then is not waited for. */
+  interrupted: AbortSignal
+}
+
+const HELLO_MS = 10_000
+/** A host that is just closing neither answers nor gives its lock free yet. */
+const TRIES = 3
+
+/**
+ * The bridge of the host that runs on this data folder, or of a private one, which holds the folder's lock meanwhile and
+ * serves other commands beside this one.
+ * @throws AppError `host_unreachable`, and as `createHost`.
+ */
+export async function openCliBridge(options: CliBridgeOptions): Promise<CliBridge> {
   const clock = createSystemClock()
-  const role = await createHostControl().acquire(options.dataDir)
-  if (role.kind === 'running') {
-    const connection = await role.connect(AbortSignal.timeout(10_000))
-    const bridge = createBridgeClient({
-      connect: (handlers) => overConnection(connection, handlers),
-      nowMs: () => clock.nowMs(),
-      after: (ms, fn) => {
-        const timer = clock.after(ms, fn)
-        return () => timer[Symbol.dispose]()
-      },
-    })
-    await untilOpen(bridge)
-    return { bridge, shared: true, [Symbol.asyncDispose]: () => Promise.resolve(bridge.close()) }
-  }
-  try {
-    const host = await createHost({ ...options, env: process.env })
-    const bridge = connectInProcess(clock, (connection) => host.attach(connection, 'cli'))
-    await untilOpen(bridge)
-    return {
-      bridge,
-      shared: false,
-      async [Symbol.asyncDispose]() {
-        bridge.close()
-        await host.stop()
-        await role.release()
-      },
+  const control = createHostControl()
+  for (let tries = 1; ; tries++) {
+    const role = await control.acquire(options.dataDir)
+    if (role.kind === 'host') return openPrivateHost(control, clock, role, options)
+    try {
+      return await openShared(clock, await role.connect(options.interrupted))
+    } catch (thrown) {
+      const passes = thrown instanceof AppError && thrown.code === 'host_unreachable'
+      if (!passes || tries === TRIES || options.interrupted.aborted) throw thrown
     }
-  } catch (thrown) {
-    await role.release()
-    throw thrown
   }
+}
+
+async function openShared(clock: Clock, connection: FrameConnection): Promise<CliBridge> {
+  const bridge = createBridgeClient({
+    connect: (handlers) => overConnection(connection, handlers),
+    nowMs: () => clock.nowMs(),
+    after: (ms, fn) => {
+      const timer = clock.after(ms, fn)
+      return () => timer[Symbol.dispose]()
+    },
+  })
+  await untilOpen(bridge, clock)
+  return { bridge, shared: true, [Symbol.asyncDispose]: () => Promise.resolve(bridge.close()) }
+}
+
+async function openPrivateHost(
+  control: HostControl,
+  clock: Clock,
+  role: { release(): Promise<void> },
+  { dataDir, entryDir, interrupted }: CliBridgeOptions,
+): Promise<CliBridge> {
+  await using undo = new AsyncDisposableStack()
+  undo.defer(() => role.release())
+  const host = await createHost({ dataDir, entryDir, env: process.env })
+  undo.defer(() => host.stop())
+  const others = new Set<FrameConnection>()
+  let left: () => void = () => undefined
+  const listening = await control.listen(dataDir, (connection) => {
+    others.add(connection)
+    connection.onClose(() => {
+      others.delete(connection)
+      if (others.size === 0) left()
+    })
+    host.attach(connection, 'cli')
+  })
+  undo.use(listening)
+  const bridge = connectInProcess(clock, (connection) => host.attach(connection, 'cli'))
+  undo.defer(() => bridge.close())
+  // Another command may have come to lean on this host: it is not pulled away from under it.
+  undo.defer(async () => {
+    if (others.size === 0 || interrupted.aborted) return
+    process.stderr.write('Another command still uses this host, which ends with it. Press Ctrl-C to end both.\n')
+    await Promise.race([new Promise<void>((resolve) => (left = resolve)), whenAborted(interrupted)])
+  })
+  await untilOpen(bridge, clock)
+  const all = undo.move()
+  return { bridge, shared: false, [Symbol.asyncDispose]: () => all.disposeAsync() }
 }
 
 /** The connection was made once: a host that goes is gone for this command. */
@@ -66,8 +109,8 @@ function overConnection(
   return { send: (frame: unknown) => void connection.send(frame), close: () => connection.close() }
 }
 
-function untilOpen(bridge: Bridge): Promise<void> {
-  return new Promise((resolve, reject) => {
+function untilOpen(bridge: Bridge, clock: Clock): Promise<void> {
+  const opened = new Promise<void>((resolve, reject) => {
     const look = (): boolean => {
       const status = bridge.status()
       if (status.kind === 'open') resolve()
@@ -77,5 +120,12 @@ function untilOpen(bridge: Bridge): Promise<void> {
     }
     if (look()) return
     const forget = bridge.onStatus(() => look() && forget())
+  })
+  return withDeadline(clock, HELLO_MS, undefined, () => opened).catch((thrown: unknown) => {
+    bridge.close()
+    if (!(thrown instanceof AppError) || thrown.code !== 'deadline_exceeded') throw thrown
+    throw new AppError('host_unreachable', 'Wheelhouse is running but does not answer. Try again, or end it.', {
+      cause: thrown,
+    })
   })
 }

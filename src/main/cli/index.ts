@@ -5,21 +5,28 @@ import { openCliBridge } from './bridge.ts'
 import type { CliBridge } from './bridge.ts'
 import { call } from './call.ts'
 import { doctor } from './doctor.ts'
+import { EXIT } from './exit-codes.ts'
+import { listenForInterrupt, whenAborted } from './interrupt.ts'
 import { printError } from './print.ts'
 import { run } from './run.ts'
 import { runServe } from './serve.ts'
 import { sessions } from './sessions.ts'
 import { USAGE, UsageError } from './usage.ts'
 
-/** A command reads its arguments first, so that wrong usage costs no host. */
-export type Command = (args: readonly string[]) => (cli: CliBridge) => Promise<number>
+/** A command reads its arguments first, so that wrong usage costs no host. Answers the exit code. */
+export type Command = (args: readonly string[]) => (cli: CliBridge, interrupted: AbortSignal) => Promise<number>
 
-const COMMANDS: Readonly<Record<string, Command>> = { run, doctor, sessions, call }
+const COMMANDS: Readonly<Record<string, Command>> = {
+  run,
+  doctor: untilInterrupted(doctor),
+  sessions: untilInterrupted(sessions),
+  call: untilInterrupted(call),
+}
 
 /** Answers the exit code. */
 export async function runCli(args: readonly string[]): Promise<number> {
   const [name = '', ...rest] = args
-  if (name === '' || name === 'help' || args.includes('--help') || args.includes('-h')) {
+  if (name === '' || name === 'help' || name === '--help' || name === '-h' || asksForHelp(rest)) {
     process.stdout.write(USAGE)
     return name === '' ? 2 : 0
   }
@@ -32,8 +39,9 @@ export async function runCli(args: readonly string[]): Promise<number> {
     const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
     if (command === undefined) throw new UsageError(`There is no command "${name}".`)
     const execute = command(rest)
-    await using cli = await openCliBridge({ dataDir: defaultDataDir(), entryDir: import.meta.dirname })
-    return await execute(cli)
+    const interrupted = listenForInterrupt()
+    await using cli = await openCliBridge({ dataDir: defaultDataDir(), entryDir: import.meta.dirname, interrupted })
+    return interrupted.aborted ? EXIT.interrupted : await execute(cli, interrupted)
   } catch (thrown) {
     if (thrown instanceof UsageError || isParseError(thrown)) {
       process.stderr.write(`wheelhouse: ${thrown.message}\n\n${USAGE}`)
@@ -42,6 +50,22 @@ export async function runCli(args: readonly string[]): Promise<number> {
     printError(thrown)
     return 1
   }
+}
+
+/** A command that changes nothing it would have to put back is left where it is. */
+function untilInterrupted(command: Command): Command {
+  return (args) => {
+    const execute = command(args)
+    return (cli, interrupted) =>
+      Promise.race([execute(cli, interrupted), whenAborted(interrupted).then(() => EXIT.interrupted)])
+  }
+}
+
+/** Before a `--`: what stands behind it is a prompt. */
+function asksForHelp(args: readonly string[]): boolean {
+  const end = args.indexOf('--')
+  const options = end === -1 ? args : args.slice(0, end)
+  return options.includes('--help') || options.includes('-h')
 }
 
 /** What `parseArgs` throws of an unknown or malformed option. */

@@ -3,6 +3,7 @@ import { AppError } from '../../shared/errors.ts'
 import { readEvent } from '../../shared/events.ts'
 import type { EventData, SessionEvent } from '../../shared/events.ts'
 import type { Answer, RunState } from '../../shared/vocabulary.ts'
+import { EXIT } from './exit-codes.ts'
 import type { Command } from './index.ts'
 import { askOnTerminal } from './ask.ts'
 import { printError } from './print.ts'
@@ -10,16 +11,13 @@ import { createProgress } from './progress.ts'
 import { chooseRuntime, readRunOptions } from './run-options.ts'
 import type { RunOptions } from './run-options.ts'
 
-const INTERRUPTED = 130
-const DENIED = 3
-
 /** One session, one prompt, to its end. */
 export const run: Command = (args) => {
   const options = readRunOptions(args)
-  return ({ bridge }) => runSession(bridge, options)
+  return ({ bridge }, interrupted) => runSession(bridge, options, interrupted)
 }
 
-async function runSession(bridge: Bridge, options: RunOptions): Promise<number> {
+async function runSession(bridge: Bridge, options: RunOptions, interrupted: AbortSignal): Promise<number> {
   const choice = await chooseRuntime(bridge, options)
   const session = await bridge.call('sessions.create', {
     agentId: options.agentId,
@@ -31,7 +29,6 @@ async function runSession(bridge: Bridge, options: RunOptions): Promise<number> 
   const ended = Promise.withResolvers<{ state: RunState; denied: boolean }>()
   let runId: string | null = null
   let denied = false
-  let interrupted = false
 
   const onEvent = (event: SessionEvent): void => {
     progress.event(event)
@@ -57,28 +54,30 @@ async function runSession(bridge: Bridge, options: RunOptions): Promise<number> 
     },
   )
 
+  // A connection that is gone for good brings no further event.
+  const forgetStatus = bridge.onStatus((status) => status.kind === 'refused' && ended.reject(status.error))
+  ended.promise.catch(() => undefined)
+
   const interrupt = (): void => {
-    if (interrupted) process.exit(INTERRUPTED)
-    interrupted = true
+    if (runId === null) return
     process.stderr.write('Stopping the run. Press Ctrl-C again to leave at once.\n')
-    bridge
-      .call('runs.stop', { sessionId: session.id, ...(runId === null ? {} : { expectedRunId: runId }) })
-      .catch(printError)
+    bridge.call('runs.stop', { sessionId: session.id, expectedRunId: runId }).catch(printError)
   }
-  process.on('SIGINT', interrupt)
-  process.on('SIGTERM', interrupt)
+  interrupted.addEventListener('abort', interrupt, { once: true })
   try {
+    if (interrupted.aborted) return EXIT.interrupted
     const receipt = await bridge.call('runs.submit', { sessionId: session.id, text: options.prompt })
     runId = receipt.runId
+    if (interrupted.aborted) interrupt()
     const end = await ended.promise
     progress.end(end.state)
-    if (interrupted) return INTERRUPTED
-    if (end.denied) return DENIED
+    if (interrupted.aborted) return EXIT.interrupted
+    if (end.denied) return EXIT.denied
     return end.state === 'completed' ? 0 : 1
   } finally {
     unsubscribe()
-    process.off('SIGINT', interrupt)
-    process.off('SIGTERM', interrupt)
+    forgetStatus()
+    interrupted.removeEventListener('abort', interrupt)
   }
 }
 

@@ -19,8 +19,8 @@ Serves the interface to a browser on this machine, and prints a link that lets o
 /** Everything in order, and no later. */
 const STOP_MS = 15_000
 
-/** Answers the exit code. Runs until SIGINT, SIGTERM or SIGHUP. */
-export async function runServe(args: readonly string[]): Promise<number> {
+/** Answers the exit code. Runs until SIGINT, SIGTERM or SIGHUP. `entryDir` is the folder of the built entries. */
+export async function runServe(args: readonly string[], entryDir: string): Promise<number> {
   let options: { port: number | null; demo: boolean }
   try {
     options = readOptions(args)
@@ -29,7 +29,7 @@ export async function runServe(args: readonly string[]): Promise<number> {
     return 2
   }
   try {
-    return await serve(options)
+    return await serve(options, entryDir)
   } catch (thrown) {
     printError(thrown)
     return 1
@@ -49,9 +49,8 @@ function readOptions(args: readonly string[]): { port: number | null; demo: bool
   return { port, demo: values.demo === true }
 }
 
-async function serve(options: { port: number | null; demo: boolean }): Promise<number> {
+async function serve(options: { port: number | null; demo: boolean }, entryDir: string): Promise<number> {
   const dataDir = defaultDataDir()
-  const entryDir = import.meta.dirname
   const control = createHostControl()
   const role = await control.acquire(dataDir)
   if (role.kind === 'running') {
