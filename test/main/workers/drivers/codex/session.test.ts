@@ -147,12 +147,16 @@ test('WK-67 ids 0, -1 and "a" are each answered once, as they came', async () =>
 })
 
 test('WK-67 a question without an id, or with one in use, is refused undecided', async () => {
-  await using h = harness('ask-null')
+  const decision = Promise.withResolvers<typeof allow>()
+  await using h = harness('ask-null', { decide: () => decision.promise })
+  const refused = (): unknown[] => h.report().wire.flatMap((line) => ('error' in line ? [line['id']] : []))
   const session = await h.open()
-  await session.prompt(prompt('hello'))
+  const turn = session.prompt(prompt('hello'))
+  await until('both are refused', () => refused().length === 2)
+  decision.resolve(allow)
+  await turn
   expect(h.requests.map(({ toolCallId }) => toolCallId)).toEqual(['call-1'])
-  const refused = h.report().wire.filter((line) => 'error' in line)
-  expect(refused.map((line) => line['id'])).toEqual([null, 7])
+  expect(refused()).toEqual([null, 7])
 })
 
 test('WK-68 a turn that we did not start is interrupted, and no prompt goes into it', async () => {
