@@ -10,7 +10,7 @@ import { useWholeAction } from './useWholeAction.ts'
 import styles from './card.module.css'
 
 /** Why the action may not be allowed yet; null: all of it could be seen. */
-export type Unseen = 'scroll' | 'loading' | 'failed' | null
+export type Unseen = 'looking' | 'scroll' | 'loading' | 'failed' | null
 
 export interface ActionBoxProps {
   decision: CardDecision
@@ -20,8 +20,9 @@ export interface ActionBoxProps {
 /** The whole action in a box of its own, which says when its end was in sight. */
 export function ActionBox({ decision, onUnseen }: ActionBoxProps) {
   const whole = useWholeAction(decision)
-  const { boxRef, onScroll, seen } = useSeenWhole(whole.complete, () => whole.error === null && whole.readOn())
-  const unseen: Unseen = seen ? null : whole.error !== null ? 'failed' : whole.complete ? 'scroll' : 'loading'
+  const { boxRef, onScroll, seen, looked } = useSeenWhole(whole.complete, () => whole.error === null && whole.readOn())
+  const missing: Unseen = whole.error === null ? 'loading' : 'failed'
+  const unseen: Unseen = seen ? null : !whole.complete ? missing : looked ? 'scroll' : 'looking'
   useEffect(() => onUnseen(unseen), [unseen, onUnseen])
   const { action } = decision
   return (

@@ -94,7 +94,7 @@ export function Answers({ decision, unseen, resolve }: AnswersProps) {
           />
         )}
       </div>
-      {unseen !== null && (
+      {unseen !== null && unseen !== 'looking' && (
         <p id={whyId} className={styles.small}>
           {unseen === 'scroll'
             ? approvals.scrollFirst

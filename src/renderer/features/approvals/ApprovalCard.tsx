@@ -37,7 +37,7 @@ export function ApprovalCard({ decision: item, showSession = false, onAnswered }
   )
   const decision = mergeDecision(item, live)
   const cardRef = useRef<HTMLElement>(null)
-  const [unseen, setUnseen] = useState<Unseen>('scroll')
+  const [unseen, setUnseen] = useState<Unseen>('looking')
   const resolve = useResolve(decisionId, (outcome) => onAnswered?.(outcome))
   const outcome = resolve.outcome
   const pending = decision.status === 'pending'

@@ -19,6 +19,7 @@ export function DenyReason({ reaches, pending, onDeny, onBack }: DenyReasonProps
   useEffect(() => inputRef.current?.focus(), [])
   const said = reason.trim()
   return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- Escape goes one step back from any of its controls
     <form
       className={styles.reason}
       onSubmit={(event) => {

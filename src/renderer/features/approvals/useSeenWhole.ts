@@ -5,15 +5,16 @@ import type { RefObject } from 'react'
 const SLACK_PX = 4
 
 /**
- * True once the end of the box was in sight while the whole text stood in it, and from then on. `onEnd` is told each time
- * the end comes into sight before that.
+ * `seen` is true once the end of the box was in sight while the whole text stood in it, and from then on. `onEnd` is told each time
+ * the end comes into sight before that. `looked`: the box was measured with the whole text in it.
  */
 export function useSeenWhole(
   whole: boolean,
   onEnd: () => void,
-): { boxRef: RefObject<HTMLDivElement | null>; onScroll: () => void; seen: boolean } {
+): { boxRef: RefObject<HTMLDivElement | null>; onScroll: () => void; seen: boolean; looked: boolean } {
   const boxRef = useRef<HTMLDivElement>(null)
   const [seen, setSeen] = useState(false)
+  const [looked, setLooked] = useState(false)
 
   const measure = (): void => {
     const box = boxRef.current
@@ -26,11 +27,19 @@ export function useSeenWhole(
   useLayoutEffect(() => {
     const box = boxRef.current
     if (box === null || seen) return undefined
-    if (whole) measure()
-    const observer = new ResizeObserver(() => whole && measure())
+    const look = (): void => {
+      if (!whole) return
+      measure()
+      setLooked(true)
+    }
+    const frame = requestAnimationFrame(look)
+    const observer = new ResizeObserver(look)
     observer.observe(box)
-    return () => observer.disconnect()
+    return () => {
+      cancelAnimationFrame(frame)
+      observer.disconnect()
+    }
   })
 
-  return { boxRef, onScroll: measure, seen }
+  return { boxRef, onScroll: measure, seen, looked }
 }

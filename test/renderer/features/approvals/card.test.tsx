@@ -1,0 +1,214 @@
+import { screen, waitFor, within } from '@testing-library/react'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { ApprovalCard } from '../../../../src/renderer/features/approvals/index.ts'
+import type { DecisionView } from '../../../../src/shared/bridge/index.ts'
+import { AppError } from '../../../../src/shared/errors.ts'
+import { aDecision, DECISION_ID } from '../../support/decisions.ts'
+import { createFakeBridge, renderWithBridge } from '../../support/fake-bridge.tsx'
+import type { FakeHandlers } from '../../support/fake-bridge.tsx'
+
+const resolved: FakeHandlers = { 'decisions.resolve': () => ({ kind: 'resolved' }) }
+
+function showCard(decision: DecisionView, handlers: FakeHandlers = resolved) {
+  const host = createFakeBridge(handlers, { decisions: { kind: 'snapshot', decisions: [decision] } })
+  const user = renderWithBridge(<ApprovalCard decision={decision} />, host)
+  return { host, user }
+}
+
+const allow = () => screen.getByRole('button', { name: /^Allow once/ })
+const enabled = (button: HTMLElement) => button.getAttribute('aria-disabled') !== 'true'
+
+/** A box of 100 px whose text is 1 000 px high: no layout is done here. */
+function makeLong() {
+  vi.spyOn(HTMLElement.prototype, 'scrollHeight', 'get').mockReturnValue(1_000)
+  vi.spyOn(HTMLElement.prototype, 'clientHeight', 'get').mockReturnValue(100)
+}
+
+afterEach(() => vi.restoreAllMocks())
+
+describe('an approval card', () => {
+  test('names the action, the exact command, the folder, the risk with its reason, and its buttons after the action', () => {
+    showCard(aDecision())
+    const card = screen.getByRole('article', { name: /^Run npm test/ })
+    expect(within(card).getByRole('group', { name: 'Command' }).textContent).toBe('npm test')
+    expect(card.textContent).toContain('Medium risk')
+    expect(card.textContent).toContain('Runs code of the project.')
+    expect(card.textContent).toContain('/home/me/api')
+    expect(card.textContent).toMatch(/waits 4 min/)
+    expect(card.textContent).toMatch(/expires in 2[23] h/)
+    for (const name of ['Allow once', 'Deny', 'Deny with a reason…', 'Allow for this session']) {
+      expect(screen.getByRole('button', { name: `${name}: Run npm test` })).toBeDefined()
+    }
+  })
+
+  test('DT-A02 deny with a reason sends the reason and says how it reaches this agent', async () => {
+    const { host, user } = showCard(aDecision())
+    await user.click(screen.getByRole('button', { name: /^Deny with a reason/ }))
+    const field = screen.getByRole('textbox', { name: 'Reason' })
+    expect(document.activeElement).toBe(field)
+    expect(screen.getByText(/sent into the running turn/)).toBeDefined()
+    await user.type(field, 'use the d, a and j keys elsewhere')
+    await user.click(screen.getByRole('button', { name: 'Deny and send the reason' }))
+    expect(host.calls('decisions.resolve')).toEqual([
+      { decisionId: DECISION_ID, answer: { option: 'reject_once', reason: 'use the d, a and j keys elsewhere' } },
+    ])
+  })
+
+  test('A allows once and a second press does nothing until the host said what became of it', async () => {
+    const { host, user } = showCard(aDecision())
+    await waitFor(() => expect(enabled(allow())).toBe(true))
+    await user.keyboard('aa')
+    expect(host.calls('decisions.resolve')).toEqual([{ decisionId: DECISION_ID, answer: { option: 'allow_once' } }])
+  })
+
+  test('D denies; a letter with a modifier does not', async () => {
+    const { host, user } = showCard(aDecision())
+    await user.keyboard('{Control>}d{/Control}')
+    expect(host.calls('decisions.resolve')).toEqual([])
+    await user.keyboard('d')
+    expect(host.calls('decisions.resolve')).toEqual([{ decisionId: DECISION_ID, answer: { option: 'reject_once' } }])
+  })
+
+  test('wider scopes stand there only where policy offers them', () => {
+    showCard(aDecision({ options: ['allow_once', 'reject_once'], risk: 'high' }))
+    expect(screen.queryByRole('button', { name: /^Allow for this session/ })).toBeNull()
+    expect(screen.queryByRole('button', { name: /^More answers/ })).toBeNull()
+  })
+
+  test('DT-A03 an answer that came too late shows who was first and when', async () => {
+    const { user } = showCard(aDecision(), {
+      'decisions.resolve': () => ({
+        kind: 'already_resolved',
+        answer: { option: 'reject_once' },
+        by: { via: 'browser', connection: 'other' },
+        atMs: Date.now() - 160_000,
+      }),
+    })
+    await user.keyboard('d')
+    expect((await screen.findByText(/^Answered by a browser/)).textContent).toContain('2 min ago')
+    expect(screen.getByText(/came too late/)).toBeDefined()
+    expect(screen.queryByRole('button', { name: /^Deny/ })).toBeNull()
+  })
+
+  test('DT-A03 a card that another window settles says so in its place', () => {
+    const { host } = showCard(aDecision())
+    host.publish('decisions', {
+      kind: 'settled',
+      decision: aDecision({
+        status: 'resolved',
+        answer: { option: 'allow_once' },
+        by: { via: 'window', connection: 'other' },
+        settledAt: Date.now(),
+      }),
+    })
+    expect(screen.getByText(/^Answered by another window/)).toBeDefined()
+    expect(screen.getByText('Allowed once')).toBeDefined()
+    expect(screen.getByText('On its way to the agent.')).toBeDefined()
+    expect(screen.queryByRole('button', { name: /^Allow once/ })).toBeNull()
+  })
+
+  test('a closed decision says how it was closed', async () => {
+    const { user } = showCard(aDecision(), {
+      'decisions.resolve': () => ({ kind: 'closed', status: 'timed_out', atMs: Date.now() }),
+    })
+    await user.keyboard('d')
+    expect(await screen.findByText('Expired without an answer')).toBeDefined()
+  })
+
+  test('the focus of the buttons goes to the card when it is settled', async () => {
+    const { host, user } = showCard(aDecision())
+    await user.click(screen.getByRole('button', { name: 'Deny: Run npm test' }))
+    host.publish('decisions', {
+      kind: 'settled',
+      decision: aDecision({ status: 'withdrawn', by: { via: 'agent', connection: null }, settledAt: Date.now() }),
+    })
+    expect(document.activeElement).toBe(screen.getByRole('article'))
+  })
+
+  test('a failure stands in the card, and the answer can be sent again', async () => {
+    let fail = true
+    const { host, user } = showCard(aDecision(), {
+      'decisions.resolve': () => {
+        if (!fail) return { kind: 'resolved' }
+        throw new AppError('database_busy', 'The database is busy. Try again.')
+      },
+    })
+    await user.keyboard('d')
+    expect((await screen.findByRole('alert')).textContent).toContain('database_busy')
+    fail = false
+    await user.keyboard('d')
+    expect(host.calls('decisions.resolve')).toHaveLength(2)
+  })
+
+  test('allow stays off, and says why, until the end of a long action was in sight', async () => {
+    makeLong()
+    const { host, user } = showCard(aDecision())
+    expect(enabled(allow())).toBe(false)
+    expect(await screen.findByText(/Scroll to the end of the action first/)).toBeDefined()
+    await user.keyboard('a')
+    const box = screen.getByRole('group', { name: 'Command' })
+    expect(document.activeElement).toBe(box)
+    expect(host.calls('decisions.resolve')).toEqual([])
+    box.scrollTop = 900
+    box.dispatchEvent(new Event('scroll'))
+    await waitFor(() => expect(enabled(allow())).toBe(true))
+    await user.keyboard('a')
+    expect(host.calls('decisions.resolve')).toHaveLength(1)
+  })
+
+  test('a shortened action is read in parts, and only its last one lets it be allowed', async () => {
+    makeLong()
+    const parts = ['first part\n', 'last part; rm -rf build']
+    const { host, user } = showCard(
+      aDecision({ action: { kind: 'command', command: `${'x'.repeat(5_000)}…`, cwd: '/home/me/api', wrapper: null } }),
+      {
+        'decisions.preview': ({ offset }) =>
+          offset === 0
+            ? { text: parts[0] ?? '', bytes: 40_000, next: 32_768 }
+            : { text: parts[1] ?? '', bytes: 40_000, next: null },
+      },
+    )
+    await user.click(await screen.findByRole('button', { name: /^Show the next part/ }))
+    await waitFor(() => expect(screen.getByRole('group', { name: 'Command' }).textContent).toBe(parts.join('')))
+    expect(enabled(allow())).toBe(false)
+    const box = screen.getByRole('group', { name: 'Command' })
+    box.scrollTop = 900
+    box.dispatchEvent(new Event('scroll'))
+    await waitFor(() => expect(enabled(allow())).toBe(true))
+    expect(host.calls('decisions.preview').map(({ offset }) => offset)).toEqual([0, 32_768])
+  })
+
+  test('an action that cannot be read whole can only be denied', async () => {
+    const { user, host } = showCard(aDecision({ action: { kind: 'other', text: `${'x'.repeat(5_000)}…` } }), {
+      'decisions.preview': () => {
+        throw new AppError('file_failed', 'The action could not be read.')
+      },
+      ...resolved,
+    })
+    expect(await screen.findByText(/it can only be denied/)).toBeDefined()
+    await user.keyboard('a')
+    expect(host.calls('decisions.resolve')).toEqual([])
+    await user.keyboard('d')
+    expect(host.calls('decisions.resolve')).toHaveLength(1)
+  })
+
+  test('DT-A22 a direction override in a command is shown by its name', () => {
+    showCard(
+      aDecision({ action: { kind: 'command', command: 'rm \u202Efdp.exe', cwd: '/home/me/api', wrapper: null } }),
+    )
+    expect(screen.getByRole('group', { name: 'Command' }).textContent).toBe('rm U+202Efdp.exe')
+  })
+
+  test('an edit is shown as its whole diff', () => {
+    showCard(
+      aDecision({
+        title: 'Edit src/a.ts',
+        toolKind: 'edit',
+        action: { kind: 'edit', changes: [{ path: '/home/me/api/src/a.ts', oldText: 'one\n', newText: 'two\n' }] },
+      }),
+    )
+    const box = screen.getByRole('group', { name: 'What the agent wants to do' })
+    expect(within(box).getByText('one')).toBeDefined()
+    expect(within(box).getByText('two')).toBeDefined()
+  })
+})
