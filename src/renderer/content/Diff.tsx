@@ -40,9 +40,14 @@ export const Diff = memo(function Diff({ path, oldText, newText, within, whole =
           {strings.content.sideBySide}
         </button>
       </figcaption>
-      <div className={styles.scroll} tabIndex={0} role="group" aria-label={strings.content.changedLines}>
-        {split ? <SplitTable lines={shown} /> : <UnifiedTable lines={shown} />}
-      </div>
+      {whole ? (
+        // Whoever asks for the whole shows it in a box of their own: a second one inside would hide its end.
+        <Table lines={shown} split={split} />
+      ) : (
+        <div className={styles.scroll} tabIndex={0} role="group" aria-label={strings.content.changedLines}>
+          <Table lines={shown} split={split} />
+        </div>
+      )}
       {(hidden > 0 || (open && !whole && lines.length > FOLDED_LINES)) && (
         <button type="button" className={styles.more} aria-expanded={open} onClick={() => setOpen(!open)}>
           {open ? strings.content.fold : strings.content.moreLines(hidden)}
@@ -51,6 +56,10 @@ export const Diff = memo(function Diff({ path, oldText, newText, within, whole =
     </figure>
   )
 })
+
+function Table({ lines, split }: { lines: readonly DiffLine[]; split: boolean }) {
+  return split ? <SplitTable lines={lines} /> : <UnifiedTable lines={lines} />
+}
 
 const SIGN = { add: '+', del: '−', same: ' ', gap: '' } as const
 

@@ -4,38 +4,43 @@ import ReactMarkdown from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import { strings } from '../strings/index.ts'
 import { Revealed, shortenMiddle } from '../text/index.ts'
+import { splitBlocks } from './split-blocks.ts'
 import styles from './content.module.css'
 
-/** Longer text is no prose: it is shown plain, and no parser walks it. */
-const MAX_MARKDOWN_CHARS = 100_000
-/** A line without a break that is longer than this is no prose either. */
+/** More than this of one message is not drawn: no window needs a book in one place. */
+const MAX_CHARS = 400_000
+/** A line without a break that is longer than this is no prose: no parser walks it. */
 const MAX_LINE_CHARS = 20_000
 
 /** An agent's words. They are hostile: no raw HTML, links say where they lead, images come from the text alone. */
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
-  if (text.length > MAX_MARKDOWN_CHARS || text.split('\n').some((line) => line.length > MAX_LINE_CHARS)) {
-    return <LongText text={text} />
-  }
+  const shown = text.slice(0, MAX_CHARS)
+  // Text that grows at its end leaves all parts but the last as they are: only that one is parsed again.
   return (
     <div className={styles.prose}>
-      <ReactMarkdown remarkPlugins={PLUGINS} components={COMPONENTS} urlTransform={keepSafe} skipHtml={false}>
-        {text}
-      </ReactMarkdown>
+      {splitBlocks(shown).map((part, index) => (
+        // oxlint-disable-next-line react/no-array-index-key -- a part keeps its place for as long as text is appended
+        <Part key={index} text={part} />
+      ))}
+      {text.length > shown.length && <p className={styles.cut}>{strings.content.cut(text.length - shown.length)}</p>}
     </div>
   )
 })
 
-function LongText({ text }: { text: string }) {
-  const shown = text.slice(0, MAX_MARKDOWN_CHARS)
-  return (
-    <>
+const Part = memo(function Part({ text }: { text: string }) {
+  if (text.split('\n').some((line) => line.length > MAX_LINE_CHARS)) {
+    return (
       <pre className={styles.output} tabIndex={0}>
-        <Revealed text={shown} />
+        <Revealed text={text} />
       </pre>
-      {text.length > shown.length && <p className={styles.cut}>{strings.content.cut(text.length - shown.length)}</p>}
-    </>
+    )
+  }
+  return (
+    <ReactMarkdown remarkPlugins={PLUGINS} components={COMPONENTS} urlTransform={keepAddress}>
+      {text}
+    </ReactMarkdown>
   )
-}
+})
 
 const PLUGINS = [remarkGfm]
 
@@ -43,7 +48,7 @@ const WEB = /^https?:\/\//i
 const IMAGE_DATA = /^data:image\/(?:png|jpeg|gif|webp);base64,/i
 
 /** Keeps every address as text, so that an inert link can still say where it would have led. */
-function keepSafe(url: string): string {
+function keepAddress(url: string): string {
   return url
 }
 

@@ -2,4 +2,5 @@
 export { CommandOutput } from './CommandOutput.tsx'
 export { Diff } from './Diff.tsx'
 export type { DiffProps } from './Diff.tsx'
+export { Folded } from './Folded.tsx'
 export { Markdown } from './Markdown.tsx'

@@ -21,11 +21,13 @@ export const app = {
   resizeSidebar: 'Width of the session list',
   skip: 'Skip to content',
   connecting: 'Connecting to Wheelhouse…',
-  lost: (since: string) => `Wheelhouse has not answered since ${since}. What you see is from then; it comes back by itself.`,
+  lost: (since: string) =>
+    `Wheelhouse has not answered since ${since}. What you see is from then; it comes back by itself.`,
   refused: 'Wheelhouse did not let this window in.',
   reload: 'Reload',
   nothingOpen: 'Nothing is open',
-  nothingOpenHint: 'A session is one conversation with an agent in one folder. It keeps everything the agent did and asked.',
+  nothingOpenHint:
+    'A session is one conversation with an agent in one folder. It keeps everything the agent did and asked.',
   startSession: 'Start a session',
   palette: {
     title: 'Go to or do',

@@ -25,7 +25,7 @@ export const session = {
   empty: 'Nothing was asked yet',
   emptyHint: 'Write what the agent should do. What it does, and what it asks you, appears here.',
   latest: 'Jump to latest',
-  turn: (number: string, prompt: string) => `Turn ${number}: ${prompt}`,
+  turn: (prompt: string) => `Turn: ${prompt}`,
   you: 'You',
   steered: 'Said meanwhile',
   thought: 'Thought',
@@ -92,12 +92,24 @@ export const session = {
   copied: 'Copied',
   remedies: {
     keys: { text: 'Check the key and the connection in Providers.', view: 'providers', label: 'Open Providers' },
-    quota: { text: 'The account has no quota left. Choose another model, or wait until it renews.', view: 'providers', label: 'Open Providers' },
+    quota: {
+      text: 'The account has no quota left. Choose another model, or wait until it renews.',
+      view: 'providers',
+      label: 'Open Providers',
+    },
     model: { text: 'Choose another model below the transcript.', view: null, label: null },
-    context: { text: 'The conversation no longer fits the model. Start a new session, or choose a larger model.', view: 'new', label: 'New session' },
+    context: {
+      text: 'The conversation no longer fits the model. Start a new session, or choose a larger model.',
+      view: 'new',
+      label: 'New session',
+    },
     agent: { text: 'Health says what is missing on this machine.', view: 'health', label: 'Open Health' },
     network: { text: 'Check the network, then try again.', view: null, label: null },
-    owner: { text: 'Wheelhouse was ended while this ran. What is shown was saved before that.', view: null, label: null },
+    owner: {
+      text: 'Wheelhouse was ended while this ran. What is shown was saved before that.',
+      view: null,
+      label: null,
+    },
   },
   prompt: 'Prompt',
   placeholder: 'Ask the agent to do something',
@@ -129,6 +141,7 @@ export const session = {
   notReady: 'key missing',
   nextTurn: 'Takes effect with the next prompt.',
   stripTitle: 'Send the history without its hidden reasoning?',
-  stripText: 'The model you chose cannot read what the one before it kept of its reasoning. Your conversation stays; that part is left out.',
+  stripText:
+    'The model you chose cannot read what the one before it kept of its reasoning. Your conversation stays; that part is left out.',
   stripConfirm: 'Switch',
 } as const

@@ -1,0 +1,17 @@
+/** A key that acts by itself: no field has the focus, no modifier is down, no dialog is open. */
+export function isPlainKey(event: KeyboardEvent): boolean {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return false
+  return !isField(event.target) && !isDialogOpen()
+}
+
+export function isField(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || target.matches('input, textarea, select, [role="combobox"], [role="textbox"]'))
+  )
+}
+
+/** Dialogs, menus and open lists keep the keys for themselves. */
+export function isDialogOpen(): boolean {
+  return document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"]') !== null
+}

@@ -1,0 +1,28 @@
+import { ApprovalsView } from '../features/approvals/index.ts'
+import { HealthView } from '../features/health/index.ts'
+import { NewSession } from '../features/new-session/index.ts'
+import { ProvidersView } from '../features/providers/index.ts'
+import { SessionPane } from '../features/session/index.ts'
+import { SettingsView } from '../features/settings/index.ts'
+import type { View } from '../stores/navigation.ts'
+import { Home } from './Home.tsx'
+
+/** What the main pane shows for each view of the address. */
+export function MainView({ view }: { view: View }) {
+  switch (view.kind) {
+    case 'home':
+      return <Home />
+    case 'session':
+      return <SessionPane key={view.sessionId} sessionId={view.sessionId} />
+    case 'new':
+      return <NewSession />
+    case 'approvals':
+      return <ApprovalsView />
+    case 'providers':
+      return <ProvidersView />
+    case 'health':
+      return <HealthView />
+    case 'settings':
+      return <SettingsView />
+  }
+}

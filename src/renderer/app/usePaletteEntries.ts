@@ -1,0 +1,54 @@
+import { useMemo } from 'react'
+import { markOf, titleOf } from '../features/sessions/index.ts'
+import { strings } from '../strings/index.ts'
+import { useTopic } from '../stores/app-stores.tsx'
+import { navigate } from '../stores/navigation.ts'
+import type { View } from '../stores/navigation.ts'
+import { baseName } from '../text/index.ts'
+
+export interface PaletteEntry {
+  id: string
+  label: string
+  note: string
+  run: () => void
+}
+
+export interface PaletteDoors {
+  onKeys: () => void
+  onToggleSidebar: () => void
+}
+
+const VIEWS: readonly View[] = [
+  { kind: 'new' },
+  { kind: 'approvals', decisionId: null },
+  { kind: 'providers' },
+  { kind: 'health' },
+  { kind: 'settings' },
+]
+
+export function usePaletteEntries({ onKeys, onToggleSidebar }: PaletteDoors): readonly PaletteEntry[] {
+  const sessions = useTopic('sessions', (state) => state.value)
+  return useMemo(() => {
+    const { palette, views } = strings.app
+    return [
+      ...VIEWS.map((view) => ({
+        id: view.kind,
+        label: views[view.kind],
+        note: '',
+        run: () => navigate(view),
+      })),
+      { id: 'sidebar', label: palette.toggleSidebar, note: '', run: onToggleSidebar },
+      // Once this dialog is gone, so that the focus goes back to where it was before both.
+      { id: 'keys', label: palette.keys, note: '', run: () => setTimeout(onKeys, 0) },
+      ...[...sessions.values()]
+        .filter((session) => session.archivedAt === null)
+        .sort((a, b) => b.updatedAt - a.updatedAt)
+        .map((session) => ({
+          id: session.id,
+          label: titleOf(session),
+          note: `${baseName(session.workDir)} · ${markOf(session).label}`,
+          run: () => navigate({ kind: 'session', sessionId: session.id }),
+        })),
+    ]
+  }, [sessions, onKeys, onToggleSidebar])
+}

@@ -1,0 +1,80 @@
+import type { CatalogView } from '../../../shared/bridge/index.ts'
+import type { AgentId, ClientId, RuntimeChoice } from '../../../shared/vocabulary.ts'
+import { strings } from '../../strings/index.ts'
+import { useTopic } from '../../stores/app-stores.tsx'
+import { Select } from '../../ui/index.ts'
+import styles from './NewSession.module.css'
+
+const DEFAULT = 'default'
+
+interface Option {
+  value: string
+  label: string
+  note?: string
+  disabled?: boolean
+  choice: RuntimeChoice | null
+}
+
+export interface ModelFieldProps {
+  agentId: AgentId
+  /** Null: what the host takes for this agent. */
+  value: RuntimeChoice | null
+  onChange: (choice: RuntimeChoice | null) => void
+}
+
+/** The model of the session's first prompt. It can be changed at any time later. */
+export function ModelField({ agentId, value, onChange }: ModelFieldProps) {
+  const catalog = useTopic('providers', (state) => state.value)
+  const options = optionsFor(agentId, catalog)
+  return (
+    <div className={styles.field}>
+      <span className={styles.label} aria-hidden="true">
+        {strings.newSession.model}
+      </span>
+      <Select
+        label={strings.newSession.model}
+        value={value === null ? DEFAULT : keyOf(value)}
+        items={options}
+        onChange={(key) => onChange(options.find((option) => option.value === key)?.choice ?? null)}
+      />
+    </div>
+  )
+}
+
+const keyOf = ({ connectionId, modelId }: RuntimeChoice): string => JSON.stringify([connectionId, modelId])
+
+function optionsFor(agentId: AgentId, catalog: CatalogView | null): readonly Option[] {
+  const client = clientOf(agentId)
+  if (client === null || catalog === null)
+    return [{ value: DEFAULT, label: strings.newSession.byDefault, choice: null }]
+  const options: Option[] = [{ value: DEFAULT, label: defaultLabel(client, catalog), choice: null }]
+  if (client !== 'builtin') {
+    const choice: RuntimeChoice = { connectionId: null, modelId: null, effort: 'default' }
+    options.push({ value: keyOf(choice), label: strings.newSession.ownLogin, choice })
+  }
+  for (const connection of catalog.connections) {
+    if (connection.client !== client) continue
+    for (const model of catalog.models[connection.id] ?? []) {
+      if (!model.enabled || !model.available) continue
+      const choice: RuntimeChoice = { connectionId: connection.id, modelId: model.id, effort: 'default' }
+      options.push({
+        value: keyOf(choice),
+        label: `${connection.name} · ${model.displayName ?? model.id}`,
+        choice,
+        ...(connection.credentialReady ? {} : { note: strings.newSession.keyMissing, disabled: true }),
+      })
+    }
+  }
+  return options
+}
+
+function defaultLabel(client: ClientId, catalog: CatalogView): string {
+  const chosen = catalog.defaults[client]
+  const connection = catalog.connections.find(({ id }) => id === chosen?.connectionId)
+  if (chosen === undefined || connection === undefined) return strings.newSession.byDefault
+  return `${strings.newSession.byDefault} (${connection.name} · ${chosen.modelId})`
+}
+
+function clientOf(agentId: AgentId): ClientId | null {
+  return agentId === 'builtin' || agentId === 'codex' || agentId === 'claude' ? agentId : null
+}

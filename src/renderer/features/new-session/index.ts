@@ -1,0 +1,2 @@
+export { NewSession } from './NewSession.tsx'
+export { FolderField } from './FolderField.tsx'

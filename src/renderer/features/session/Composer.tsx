@@ -1,0 +1,114 @@
+import { useId, useRef } from 'react'
+import type { SessionView } from '../../../shared/bridge/index.ts'
+import type { RunView } from '../../../shared/projection/index.ts'
+import { strings } from '../../strings/index.ts'
+import { navigate } from '../../stores/navigation.ts'
+import { Button, ErrorNote } from '../../ui/index.ts'
+import { QueuedDraft } from './QueuedDraft.tsx'
+import { RuntimePickers } from './RuntimePickers.tsx'
+import { useBlocked } from './useBlocked.ts'
+import { useDraft } from './useDraft.ts'
+import { usePrompt } from './usePrompt.ts'
+import { useStopRun } from './useStopRun.ts'
+import styles from './Composer.module.css'
+
+const MAX_PROMPT_CHARS = 262_144
+
+export interface ComposerProps {
+  session: SessionView
+  newestRun: RunView | null
+  /** One more press of Esc stops the run. */
+  escapePressed: boolean
+}
+
+/** Where a person says what to do next. While a run is under way, what is sent is queued behind it. */
+export function Composer({ session, newestRun, escapePressed }: ComposerProps) {
+  const hintId = useId()
+  const field = useRef<HTMLTextAreaElement>(null)
+  const { draft, box } = useDraft(session)
+  const prompt = usePrompt(session, draft, box)
+  const { stop, stopping, error: stopError } = useStopRun(session)
+  const blocked = useBlocked(session)
+  const active = session.activeRun !== null
+  const waitsFor = active && newestRun?.runId === session.activeRun?.runId ? (newestRun?.startWaitsFor ?? null) : null
+  const hint = blocked?.text ?? (escapePressed ? strings.session.escAgain : active ? strings.session.queueHint : null)
+  return (
+    <form
+      className={styles.composer}
+      onSubmit={(event) => {
+        event.preventDefault()
+        prompt.send()
+      }}
+    >
+      {waitsFor !== null && (
+        <p className={styles.waits} role="status">
+          {waitsFor}
+          <Button pending={stopping} onClick={stop}>
+            {strings.session.cancelStart}
+          </Button>
+        </p>
+      )}
+      {draft.queued ? (
+        <QueuedDraft
+          text={draft.text}
+          active={active}
+          pending={prompt.pending}
+          onEdit={() => {
+            prompt.unqueue()
+            requestAnimationFrame(() => field.current?.focus())
+          }}
+          onDiscard={prompt.discard}
+          onSend={prompt.sendQueued}
+        />
+      ) : (
+        <textarea
+          ref={field}
+          className={styles.field}
+          data-prompt=""
+          aria-label={strings.session.prompt}
+          aria-describedby={hint === null ? undefined : hintId}
+          aria-keyshortcuts="I"
+          placeholder={active ? strings.session.placeholderQueue : strings.session.placeholder}
+          maxLength={MAX_PROMPT_CHARS}
+          rows={2}
+          value={draft.text}
+          onChange={(event) => prompt.type(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+            event.preventDefault()
+            prompt.send()
+          }}
+        />
+      )}
+      {prompt.error !== null && <ErrorNote error={prompt.error} onRetry={prompt.send} />}
+      {stopError !== null && <ErrorNote error={stopError} onRetry={stop} />}
+      <div className={styles.bar}>
+        <RuntimePickers session={session} />
+        <p id={hintId} className={styles.hint} data-kind={blocked === null ? undefined : 'blocked'}>
+          {hint}
+          {blocked?.kind === 'held' && (
+            <Button tone="quiet" onClick={() => navigate({ kind: 'health' })}>
+              {strings.session.openHealth}
+            </Button>
+          )}
+        </p>
+        {active && (
+          <Button pending={stopping} onClick={stop}>
+            {stopping ? strings.session.stopping : strings.session.stop}
+          </Button>
+        )}
+        {!draft.queued && (
+          <Button
+            type="submit"
+            tone="primary"
+            pending={prompt.pending}
+            disabled={blocked !== null || draft.text.trim() === ''}
+            {...(hint === null ? {} : { 'aria-describedby': hintId })}
+          >
+            {strings.session.send}
+          </Button>
+        )}
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,40 @@
+import type { SessionView } from '../../../shared/bridge/index.ts'
+import { strings } from '../../strings/index.ts'
+import { navigate } from '../../stores/navigation.ts'
+import { Button, EmptyState } from '../../ui/index.ts'
+import { Composer } from './Composer.tsx'
+import { SessionHeader } from './SessionHeader.tsx'
+import { TranscriptView } from './TranscriptView.tsx'
+import { useSession } from './useSession.ts'
+import { useSessionKeys } from './useSessionKeys.ts'
+import { useTranscript } from './useTranscript.ts'
+import styles from './SessionPane.module.css'
+
+/** One conversation with an agent: what it is, what happened, and what to say next. */
+export function SessionPane({ sessionId }: { sessionId: string }) {
+  const found = useSession(sessionId)
+  if (found.kind === 'loading') return null
+  if (found.kind === 'gone') {
+    return (
+      <EmptyState
+        title={strings.session.gone}
+        action={<Button onClick={() => navigate({ kind: 'home' })}>{strings.app.views.home}</Button>}
+      >
+        {strings.session.goneHint}
+      </EmptyState>
+    )
+  }
+  return <OpenSession session={found.session} />
+}
+
+function OpenSession({ session }: { session: SessionView }) {
+  const { state, loadEarlier } = useTranscript(session.id)
+  const { escapePressed } = useSessionKeys(session)
+  return (
+    <div className={styles.pane}>
+      <SessionHeader session={session} />
+      <TranscriptView session={session} state={state} onEarlier={loadEarlier} />
+      <Composer session={session} newestRun={state.runs.at(-1) ?? null} escapePressed={escapePressed} />
+    </div>
+  )
+}

@@ -1,0 +1,82 @@
+import { memo, useId, useState } from 'react'
+import type { ToolItem } from '../../../shared/projection/index.ts'
+import { strings } from '../../strings/index.ts'
+import { duration, PathText, Revealed, shortenMiddle } from '../../text/index.ts'
+import { StateMark } from '../../ui/index.ts'
+import type { MarkState } from '../../ui/index.ts'
+import { ToolContentView } from './ToolContentView.tsx'
+import styles from './ToolCall.module.css'
+
+const SHOWN_PATHS = 3
+const TITLE_CHARS = 160
+const MARKS: Readonly<Record<ToolItem['status'], MarkState>> = {
+  pending: 'starting',
+  in_progress: 'running',
+  completed: 'completed',
+  failed: 'failed',
+  declined: 'held',
+}
+/** What a person wants to see without asking: changes and commands. */
+const OPEN_KINDS: ReadonlySet<ToolItem['tool']> = new Set(['edit', 'delete', 'move', 'execute'])
+
+/** One tool call: what it did, to what, how it went and how long it took. */
+export const ToolCall = memo(function ToolCall({ tool, workDir }: { tool: ToolItem; workDir: string }) {
+  const [chosen, setChosen] = useState<boolean | null>(null)
+  const open = chosen ?? (OPEN_KINDS.has(tool.tool) || tool.status === 'failed')
+  const bodyId = useId()
+  const { toolKinds, toolStates } = strings.session
+  const paths = tool.paths.filter((path) => !tool.title.includes(path))
+  const hasBody = tool.content.length > 0 || tool.allowedBy !== null || tool.title.length > TITLE_CHARS
+  return (
+    <section className={styles.tool} data-status={tool.status} aria-label={`${toolKinds[tool.tool]}: ${tool.title}`}>
+      <div className={styles.head}>
+        <StateMark state={MARKS[tool.status]} label={toolStates[tool.status]} />
+        <button
+          type="button"
+          className={styles.toggle}
+          aria-expanded={hasBody ? open : undefined}
+          aria-controls={hasBody && open ? bodyId : undefined}
+          disabled={!hasBody}
+          onClick={() => setChosen(!open)}
+        >
+          <span className={styles.kind}>{toolKinds[tool.tool]}</span>
+          <span className={styles.title} data-mono={tool.tool === 'execute' ? '' : undefined}>
+            <Revealed text={shortenMiddle(tool.title === '' ? (tool.name ?? '') : tool.title, TITLE_CHARS)} />
+          </span>
+        </button>
+        <span className={styles.paths}>
+          {paths.slice(0, SHOWN_PATHS).map((path) => (
+            <PathText key={path} path={path} within={workDir} max={48} />
+          ))}
+          {paths.length > SHOWN_PATHS && <span>{strings.session.morePaths(paths.length - SHOWN_PATHS)}</span>}
+        </span>
+        <span className={styles.word} data-status={tool.status}>
+          {tool.status === 'completed' ? null : toolStates[tool.status]}
+        </span>
+        <span className={styles.time}>
+          {tool.finishedAt === null ? null : duration(tool.finishedAt - tool.startedAt)}
+        </span>
+      </div>
+      {open && hasBody && (
+        <div id={bodyId} className={styles.body}>
+          {tool.title.length > TITLE_CHARS && (
+            <pre className={styles.whole}>
+              <Revealed text={tool.title} />
+            </pre>
+          )}
+          {tool.allowedBy !== null && (
+            <p className={styles.allowed}>
+              {tool.allowedBy.ruleId === null
+                ? strings.session.allowedBy(tool.allowedBy.reason)
+                : strings.session.allowedByRule}
+            </p>
+          )}
+          {tool.content.map((content, index) => (
+            // oxlint-disable-next-line react/no-array-index-key -- contents of a call come as one whole, in order
+            <ToolContentView key={index} content={content} workDir={workDir} />
+          ))}
+        </div>
+      )}
+    </section>
+  )
+})

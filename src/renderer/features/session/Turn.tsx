@@ -1,0 +1,79 @@
+import { memo, useState } from 'react'
+import type { RunView } from '../../../shared/projection/index.ts'
+import { isTerminal } from '../../../shared/vocabulary.ts'
+import { Folded } from '../../content/index.ts'
+import { strings } from '../../strings/index.ts'
+import { exactTime, Revealed, shortTime, useNow } from '../../text/index.ts'
+import { PlanList } from './PlanList.tsx'
+import { RetryNote } from './RetryNote.tsx'
+import { RunEnd } from './RunEnd.tsx'
+import { TurnItem } from './TurnItem.tsx'
+import styles from './Turn.module.css'
+
+/** More steps than this of one turn are folded, the earliest first. */
+const SHOWN_ITEMS = 200
+const FOLDED_PROMPT_LINES = 20
+const LABEL_CHARS = 80
+
+export interface TurnProps {
+  run: RunView
+  sessionId: string
+  workDir: string
+  newest: boolean
+}
+
+/** One prompt, and everything that came of it. */
+export const Turn = memo(function Turn({ run, sessionId, workDir, newest }: TurnProps) {
+  const [from, setFrom] = useState(Math.max(0, run.items.length - SHOWN_ITEMS))
+  const hidden = Math.min(from, Math.max(0, run.items.length - SHOWN_ITEMS))
+  return (
+    <article
+      className={styles.turn}
+      data-turn={run.runId}
+      tabIndex={-1}
+      aria-label={strings.session.turn(run.prompt.slice(0, LABEL_CHARS))}
+      aria-busy={!isTerminal(run.state)}
+    >
+      <div className={styles.prompt}>
+        <PromptHead run={run} />
+        <Folded text={run.prompt} lines={FOLDED_PROMPT_LINES} keep="start">
+          {(shown) => (
+            <p className={styles.promptText}>
+              <Revealed text={shown} />
+            </p>
+          )}
+        </Folded>
+      </div>
+      {run.plan.length > 0 && <PlanList entries={run.plan} />}
+      {hidden > 0 && (
+        <button type="button" className={styles.fold} onClick={() => setFrom(Math.max(0, hidden - SHOWN_ITEMS))}>
+          {strings.session.earlierSteps(hidden)}
+        </button>
+      )}
+      {run.items.slice(hidden).map((item) => (
+        <TurnItem key={keyOf(item)} item={item} runId={run.runId} sessionId={sessionId} workDir={workDir} />
+      ))}
+      {run.retry !== null && <RetryNote retry={run.retry} />}
+      <RunEnd run={run} sessionId={sessionId} newest={newest} />
+    </article>
+  )
+})
+
+function keyOf(item: RunView['items'][number]): string {
+  return `${item.kind}:${item.seq}`
+}
+
+function PromptHead({ run }: { run: RunView }) {
+  const nowMs = useNow()
+  return (
+    <h2 className={styles.promptHead}>
+      {strings.session.you}
+      {run.attempt > 1 && <span>{strings.session.attempt(run.attempt)}</span>}
+      {run.createdAt > 0 && (
+        <time dateTime={new Date(run.createdAt).toISOString()} title={exactTime(run.createdAt)}>
+          {shortTime(run.createdAt, nowMs)}
+        </time>
+      )}
+    </h2>
+  )
+}

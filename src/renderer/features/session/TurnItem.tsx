@@ -1,0 +1,49 @@
+import { memo } from 'react'
+import type { TranscriptItem } from '../../../shared/projection/index.ts'
+import { Markdown } from '../../content/index.ts'
+import { strings } from '../../strings/index.ts'
+import { Revealed } from '../../text/index.ts'
+import { ApprovalCard } from '../approvals/index.ts'
+import { Thought } from './Thought.tsx'
+import { ToolCall } from './ToolCall.tsx'
+import styles from './Turn.module.css'
+
+export interface TurnItemProps {
+  item: TranscriptItem
+  runId: string
+  sessionId: string
+  workDir: string
+}
+
+/** One thing that happened in a turn. Items that did not change are not drawn again. */
+export const TurnItem = memo(function TurnItem({ item, workDir }: TurnItemProps) {
+  switch (item.kind) {
+    case 'text':
+      return (
+        <div className={styles.message} dir="auto">
+          <Markdown text={item.text} />
+        </div>
+      )
+    case 'thought':
+      return <Thought text={item.text} />
+    case 'tool':
+      return <ToolCall tool={item} workDir={workDir} />
+    case 'decision':
+      return <ApprovalCard decision={item.decision} />
+    case 'steer':
+      return (
+        <div className={styles.prompt}>
+          <h3 className={styles.promptHead}>{strings.session.steered}</h3>
+          <p className={styles.promptText}>
+            <Revealed text={item.text} />
+          </p>
+        </div>
+      )
+    case 'notice':
+      return (
+        <p className={styles.notice} data-level={item.level}>
+          <Revealed text={item.message} />
+        </p>
+      )
+  }
+})

@@ -1,0 +1,1 @@
+export { SessionPane } from './SessionPane.tsx'

@@ -1,0 +1,34 @@
+import { useEffect, useState } from 'react'
+import { useStore } from 'zustand'
+import { createStore } from 'zustand/vanilla'
+import { useBridge } from '../../bridge/index.ts'
+import { openTranscript } from '../../stores/transcript.ts'
+import type { Transcript, TranscriptState } from '../../stores/transcript.ts'
+
+const CLOSED = createStore<TranscriptState>(() => ({
+  status: 'loading',
+  error: null,
+  runs: [],
+  hasEarlier: false,
+  loadingEarlier: false,
+}))
+
+/** The transcript of one session, open for as long as the component stands. */
+export function useTranscript(sessionId: string): { state: TranscriptState; loadEarlier: () => void } {
+  const bridge = useBridge()
+  const [transcript, setTranscript] = useState<Transcript | null>(null)
+  useEffect(() => {
+    const opened = openTranscript(bridge, sessionId)
+    setTranscript(opened)
+    return () => {
+      opened.close()
+      setTranscript(null)
+    }
+  }, [bridge, sessionId])
+  const state = useStore(transcript?.store ?? CLOSED)
+  return {
+    state,
+    // What failed is seen by the button, which stays.
+    loadEarlier: () => void transcript?.loadEarlier().catch(() => {}),
+  }
+}

@@ -1,0 +1,2 @@
+export { SessionList } from './SessionList.tsx'
+export { markOf, titleOf } from './state.ts'
