@@ -12,7 +12,7 @@ import {
 import { checkHealth } from './health.ts'
 import { openInstallation } from './installation.ts'
 import type { Installation } from './installation.ts'
-import { isTestBuild, openPlatform } from './platform/index.ts'
+import { isTestBuild, openPlatform, withDeadline } from './platform/index.ts'
 import type { FrameConnection, OpenPlatform } from './platform/index.ts'
 import { createProviders, providerMigrations } from './providers/index.ts'
 import type { Providers } from './providers/index.ts'
@@ -44,6 +44,8 @@ export interface Host {
 }
 
 const MEBIBYTE = 1_048_576
+/** Together under the 15 s that a stop may take. */
+const STOP_MS = { runs: 6_000, workers: 6_000, ends: 1_000, providers: 1_500 } as const
 const REHEARSAL_NAME = 'Rehearsal'
 const NO_SHELL: ShellPort = { kind: 'cli', activate: () => Promise.resolve({ url: null }), pickFolder: null }
 
@@ -52,6 +54,14 @@ const NO_SHELL: ShellPort = { kind: 'cli', activate: () => Promise.resolve({ url
  * in order. Recovery goes on behind the open window.
  */
 export async function createHost(options: HostOptions): Promise<Host> {
+  // What was opened before a start failed is closed again, so that the process can end.
+  await using undo = new AsyncDisposableStack()
+  const host = await buildHost(options, undo)
+  undo.move()
+  return host
+}
+
+async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Promise<Host> {
   const { env } = options
   const hostEnv = (name: string): string | undefined => env[name]
   const platform = await openPlatform({
@@ -60,6 +70,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     testFailpoints: isTestBuild(env),
     env,
   })
+  undo.defer(() => platform.close())
   const { clock, ids, log, paths, store, settings } = platform
   const installation = await openInstallation(platform)
 
@@ -72,8 +83,10 @@ export async function createHost(options: HostOptions): Promise<Host> {
     bodyCapBytes: () => settings.get('requestBodyCapMiB') * MEBIBYTE,
   })
   rehearsalOrigin = (await rehearsal.start()).origin
+  undo.defer(() => rehearsal.stop())
   const starting = new AbortController()
   await providers.start(starting.signal)
+  undo.defer(() => providers.stop())
   await ensureRehearsal(providers, log)
 
   const workers = createWorkers({ ...platform, hostEnv })
@@ -94,7 +107,9 @@ export async function createHost(options: HostOptions): Promise<Host> {
     for (const connection of (await providers.catalog()).connections) presets.set(connection.id, connection.preset)
   }
   await readPresets()
-  const forgetPresets = providers.onChange(() => void readPresets())
+  const forgetPresets = providers.onChange(() => {
+    readPresets().catch((error: unknown) => log.warn('the connections could not be read again', { error }))
+  })
 
   const runtimes = createSessionRuntimes({
     store,
@@ -146,16 +161,26 @@ export async function createHost(options: HostOptions): Promise<Host> {
     (error: unknown) => log.error('earlier workers could not be settled', { error }),
   )
 
+  /** One step of the stop, within its part of the 15 s; what it leaves is on record and found by the next start. */
+  const within = async (what: string, ms: number, step: Promise<unknown>): Promise<void> => {
+    try {
+      await withDeadline(clock, ms, undefined, () => step)
+    } catch (error) {
+      log.error('a part of the host did not stop in time', { what, error })
+    }
+  }
   let stopping: Promise<void> | null = null
   const stop = async (): Promise<void> => {
     bridge.stop()
     sources.stop()
-    starting.abort()
-    await runtime.stop()
-    await executor.stop()
     forgetPresets()
-    await providers.stop()
-    await rehearsal.stop()
+    starting.abort()
+    const runs = runtime.stop()
+    await within('runs', STOP_MS.runs, runs)
+    await within('workers', STOP_MS.workers, executor.stop())
+    // The ends of runs whose agents had to be taken away are written now.
+    await within('ends', STOP_MS.ends, runs)
+    await within('providers', STOP_MS.providers, Promise.all([providers.stop(), rehearsal.stop()]))
     await platform.close()
   }
 

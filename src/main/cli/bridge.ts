@@ -31,16 +31,27 @@ const TRIES = 3
  * @throws AppError `host_unreachable`, and as `createHost`.
  */
 export async function openCliBridge(options: CliBridgeOptions): Promise<CliBridge> {
-  const clock = createSystemClock()
   const control = createHostControl()
+  const role = await lockOrJoin(control, options)
+  return role.kind === 'running' ? role.cli : openPrivateHost(control, createSystemClock(), role, options)
+}
+
+export type LockOrJoin = { kind: 'host'; release(): Promise<void> } | { kind: 'running'; cli: CliBridge }
+
+/** The data folder's lock, or the bridge of the host that has it. @throws AppError `host_unreachable`. */
+export async function lockOrJoin(
+  control: HostControl,
+  { dataDir, interrupted }: Pick<CliBridgeOptions, 'dataDir' | 'interrupted'>,
+): Promise<LockOrJoin> {
+  const clock = createSystemClock()
   for (let tries = 1; ; tries++) {
-    const role = await control.acquire(options.dataDir)
-    if (role.kind === 'host') return openPrivateHost(control, clock, role, options)
+    const role = await control.acquire(dataDir)
+    if (role.kind === 'host') return role
     try {
-      return await openShared(clock, await role.connect(options.interrupted))
+      return { kind: 'running', cli: await openShared(clock, await role.connect(interrupted)) }
     } catch (thrown) {
       const passes = thrown instanceof AppError && thrown.code === 'host_unreachable'
-      if (!passes || tries === TRIES || options.interrupted.aborted) throw thrown
+      if (!passes || tries === TRIES || interrupted.aborted) throw thrown
     }
   }
 }

@@ -23,8 +23,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   call: untilInterrupted(call),
 }
 
-/** Answers the exit code. */
-export async function runCli(args: readonly string[]): Promise<number> {
+/** Answers the exit code. `entryDir` is the folder of the built entries. */
+export async function runCli(args: readonly string[], entryDir: string): Promise<number> {
   const [name = '', ...rest] = args
   if (name === '' || name === 'help' || name === '--help' || name === '-h' || asksForHelp(rest)) {
     process.stdout.write(USAGE)
@@ -34,13 +34,13 @@ export async function runCli(args: readonly string[]): Promise<number> {
     process.stdout.write(`${APP_VERSION}\n`)
     return 0
   }
-  if (name === 'serve') return runServe(rest)
+  if (name === 'serve') return runServe(rest, entryDir)
   try {
     const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
     if (command === undefined) throw new UsageError(`There is no command "${name}".`)
     const execute = command(rest)
     const interrupted = listenForInterrupt()
-    await using cli = await openCliBridge({ dataDir: defaultDataDir(), entryDir: import.meta.dirname, interrupted })
+    await using cli = await openCliBridge({ dataDir: defaultDataDir(), entryDir, interrupted })
     return interrupted.aborted ? EXIT.interrupted : await execute(cli, interrupted)
   } catch (thrown) {
     if (thrown instanceof UsageError || isParseError(thrown)) {

@@ -29,18 +29,27 @@ async function runSession(bridge: Bridge, options: RunOptions, interrupted: Abor
   const ended = Promise.withResolvers<{ state: RunState; denied: boolean }>()
   let runId: string | null = null
   let denied = false
+  const asking = new Map<string, AbortController>()
 
   const onEvent = (event: SessionEvent): void => {
     progress.event(event)
     const typed = readEvent(event)
     if (typed === null) return
     if (typed.type === 'decision_requested') {
-      void decide(bridge, options, typed.data).catch((error: unknown) => {
-        // Somebody else was faster, or the agent took it back: the log says so.
-        if (!(error instanceof AppError)) printError(error)
-      })
+      const settled = new AbortController()
+      asking.set(typed.data.decisionId, settled)
+      void decide(bridge, options, typed.data, AbortSignal.any([settled.signal, interrupted])).catch(
+        (error: unknown) => {
+          // Somebody else was faster, the agent took it back, or the run is being stopped: the log says so.
+          if (!settled.signal.aborted && !interrupted.aborted) printError(error)
+        },
+      )
     }
-    if (typed.type === 'decision_resolved' && isRefusal(typed.data.answer, typed.data.by.via)) denied = true
+    if (typed.type === 'decision_resolved') {
+      asking.get(typed.data.decisionId)?.abort()
+      asking.delete(typed.data.decisionId)
+      if (isRefusal(typed.data.answer, typed.data.by.via)) denied = true
+    }
     if (typed.type === 'run_finished' || typed.type === 'run_recovered')
       ended.resolve({ state: typed.data.state, denied })
   }
@@ -87,12 +96,21 @@ function isRefusal(answer: Answer | null, via: string): boolean {
   return (answer.option === 'reject_once' || answer.option === 'reject_session') && via !== 'recovery'
 }
 
-async function decide(bridge: Bridge, options: RunOptions, asked: EventData<'decision_requested'>): Promise<void> {
-  const answer = await answerFor(options, asked)
+async function decide(
+  bridge: Bridge,
+  options: RunOptions,
+  asked: EventData<'decision_requested'>,
+  settled: AbortSignal,
+): Promise<void> {
+  const answer = await answerFor(options, asked, settled)
   await bridge.call('decisions.resolve', { decisionId: asked.decisionId, answer })
 }
 
-async function answerFor(options: RunOptions, asked: EventData<'decision_requested'>): Promise<Answer> {
+async function answerFor(
+  options: RunOptions,
+  asked: EventData<'decision_requested'>,
+  settled: AbortSignal,
+): Promise<Answer> {
   switch (options.approve) {
     case 'all':
       return { option: 'allow_once' }
@@ -103,7 +121,7 @@ async function answerFor(options: RunOptions, asked: EventData<'decision_request
     case 'deny':
       return { option: 'reject_once' }
     case 'ask':
-      return askOnTerminal(asked)
+      return askOnTerminal(asked, settled)
     default:
       return options.approve satisfies never
   }

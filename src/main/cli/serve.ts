@@ -6,7 +6,10 @@ import type { Host } from '../host.ts'
 import { createHostControl, defaultDataDir } from '../platform/index.ts'
 import { startWebHost } from '../web/index.ts'
 import type { WebHost } from '../web/index.ts'
-import { openCliBridge } from './bridge.ts'
+import { lockOrJoin } from './bridge.ts'
+import { whenBroken } from './broken.ts'
+import { EXIT } from './exit-codes.ts'
+import { listenForInterrupt, whenAborted } from './interrupt.ts'
 import { printError } from './print.ts'
 
 const USAGE = `Usage: wheelhouse serve [--port N] [--demo]
@@ -16,7 +19,6 @@ Serves the interface to a browser on this machine, and prints a link that lets o
   --demo     open a rehearsal session at once
 `
 
-/** Everything in order, and no later. */
 const STOP_MS = 15_000
 
 /** Answers the exit code. Runs until SIGINT, SIGTERM or SIGHUP. `entryDir` is the folder of the built entries. */
@@ -52,38 +54,39 @@ function readOptions(args: readonly string[]): { port: number | null; demo: bool
 async function serve(options: { port: number | null; demo: boolean }, entryDir: string): Promise<number> {
   const dataDir = defaultDataDir()
   const control = createHostControl()
-  const role = await control.acquire(dataDir)
+  const interrupted = listenForInterrupt()
+  const role = await lockOrJoin(control, { dataDir, interrupted })
   if (role.kind === 'running') {
-    await using cli = await openCliBridge({ dataDir, entryDir })
+    await using cli = role.cli
     const { url } = await cli.bridge.call('system.activate', { want: 'link' })
     if (url === null)
       throw new AppError('data_dir_in_use', 'Wheelhouse is already running on this data folder, and serves no browser.')
     process.stdout.write(`Wheelhouse is already running. Open ${url}\n`)
-    return 0
+    return EXIT.ok
   }
-  const stopped = untilTold()
+  await using undo = new AsyncDisposableStack()
+  undo.defer(() => role.release())
   const host = await createHost({ dataDir, entryDir, env: process.env })
-  try {
-    const web = await openWeb(host, join(entryDir, '..', 'renderer'), options.port)
-    const listening = await control.listen(dataDir, (connection) => host.attach(connection, 'cli'))
-    host.setShell({
-      kind: 'browser',
-      activate: (want) => Promise.resolve({ url: want === 'link' ? web.newUrl() : null }),
-      pickFolder: null,
-    })
-    const demo = options.demo ? await openDemo(host) : ''
-    process.stdout.write(`Wheelhouse is running. Open ${demo === '' ? web.newUrl() : `${web.newUrl()}${demo}`}\n`)
-    await stopped
-    process.stderr.write('Stopping. Press Ctrl-C again to leave at once.\n')
-    const late = setTimeout(() => process.exit(1), STOP_MS)
-    await listening[Symbol.asyncDispose]()
-    await Promise.all([web.stop(), host.stop()])
-    clearTimeout(late)
-  } finally {
-    await host.stop()
-    await role.release()
-  }
-  return 0
+  undo.defer(() => host.stop())
+  const failed = whenBroken(host.platform.log)
+  const web = await openWeb(host, join(entryDir, '..', 'renderer'), options.port)
+  undo.defer(() => web.stop())
+  host.setShell({
+    kind: 'browser',
+    activate: (want) => Promise.resolve({ url: want === 'link' ? web.newUrl() : null }),
+    pickFolder: null,
+  })
+  undo.use(await control.listen(dataDir, (connection) => host.attach(connection, 'cli')))
+  const demo = options.demo ? await openDemo(host) : ''
+  if (!interrupted.aborted) process.stdout.write(`Wheelhouse is running. Open ${web.newUrl()}${demo}\n`)
+  const how = await Promise.race([whenAborted(interrupted).then(() => 'told' as const), failed])
+  process.stderr.write(
+    how === 'told' ? 'Stopping. Press Ctrl-C again to leave at once.\n' : 'Something broke; the log has the details.\n',
+  )
+  // Everything in order, and no later.
+  setTimeout(() => process.exit(EXIT.failed), STOP_MS).unref()
+  await undo.disposeAsync()
+  return how === 'told' ? EXIT.ok : EXIT.failed
 }
 
 /** The saved port first, so that an open tab finds its host again after a restart. */
@@ -104,18 +107,6 @@ async function openWeb(host: Host, rendererDir: string, asked: number | null): P
   )
   if (saved === null) await settings.set('webPort', web.port)
   return web
-}
-
-function untilTold(): Promise<void> {
-  return new Promise((resolve) => {
-    let told = 0
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      process.on(signal, () => {
-        if (++told > 1) process.exit(130)
-        resolve()
-      })
-    }
-  })
 }
 
 async function openDemo(host: Host): Promise<string> {

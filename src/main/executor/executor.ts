@@ -178,8 +178,7 @@ export function createAgentExecutor(deps: ExecutorDeps): AgentExecutor {
       changed()
     },
     async stop() {
-      await pool.closeAll(QUIT)
-      await workers.closeAll(QUIT)
+      await Promise.all([pool.closeAll(QUIT), workers.closeAll(QUIT), reaper?.done])
     },
   }
 }

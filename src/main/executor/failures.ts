@@ -8,7 +8,7 @@ import type { RawFailure } from '../runtime/index.ts'
  * here is handed on as it is, and the runtime classifies it as `run_failed`.
  */
 const TO_RUNTIME: Partial<Record<ErrorCode, string>> = {
-  worker_not_started: 'worker_start_failed',
+  worker_not_started: 'worker_not_found',
   worker_unusable: 'worker_start_failed',
   agent_unknown: 'worker_not_found',
   agent_unavailable: 'worker_not_found',
@@ -48,13 +48,28 @@ export function toRawFailure(thrown: unknown, exchange: ExchangeRecord | null): 
       code: 'run_failed',
     }
   }
+  const code = codeOf(thrown)
   return {
     message: thrown.message,
-    code: TO_RUNTIME[thrown.code] ?? thrown.code,
-    ...(thrown.detail === undefined ? {} : { detail: thrown.detail }),
+    code,
+    ...detailOf(thrown, code),
     ...dataOf(thrown),
     ...fromExchange(thrown.code, exchange),
   }
+}
+
+/** What the system says when it has no room for one more process: it passes. */
+const NO_ROOM = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'])
+
+function codeOf({ code, detail }: AppError): string {
+  if (code === 'worker_not_started' && NO_ROOM.has(detail ?? '')) return 'worker_start_failed'
+  return TO_RUNTIME[code] ?? code
+}
+
+/** Where the runtime has a sentence of its own for the code, what was said here becomes its small print. */
+function detailOf({ code, message, detail }: AppError, given: string): { detail?: string } {
+  if (given === code) return detail === undefined ? {} : { detail }
+  return { detail: detail === undefined || message.includes(detail) ? message : `${message} ${detail}` }
 }
 
 /** A driver may have learned more from its agent: the status of a model request, when to try again. */

@@ -73,7 +73,8 @@ export function createWorkerLedger(deps: { store: Store; clock: Clock }) {
     INSERT INTO worker_records (worker_id, kind, driver, session_id, run_id, state, created_at, updated_at)
     VALUES (@workerId, @kind, @driver, @sessionId, @runId, 'starting', @now, @now)`)
   const startedSql = db.prepare(`
-    UPDATE worker_records SET state = 'live', process = @process, updated_at = @now WHERE worker_id = @workerId AND state = 'starting'`)
+    UPDATE worker_records SET state = 'live', process = @process, updated_at = @now
+    WHERE worker_id = @workerId AND state IN ('starting','live')`)
   const endedSql = db.prepare(`
     UPDATE worker_records SET state = @state, outcome = @outcome, updated_at = @now
     WHERE worker_id = @workerId AND state IN ('starting','live','held')`)
@@ -88,6 +89,7 @@ export function createWorkerLedger(deps: { store: Store; clock: Clock }) {
     starting(worker: WorkerStart, _tx: Tx): void {
       insertSql.run({ ...worker, now: clock.nowMs() })
     },
+    /** A start that began its conversation anew has a second process under the same id: the newest is on record. */
     async started(workerId: string, process: ProcessIdentity): Promise<void> {
       await store.writeTx(() => startedSql.run({ workerId, process: JSON.stringify(process), now: clock.nowMs() }))
     },

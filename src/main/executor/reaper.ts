@@ -6,7 +6,7 @@ export type Reaped = 'absent' | 'stopped' | 'alive'
 export interface Reaper {
   /** What became of the workers that an earlier host left behind for this run; waits for their end. */
   outcome(ref: { sessionId: string; runId: string }): Promise<Reaped>
-  /** Resolves once every worker of an earlier host is gone or held. */
+  /** Resolves once every worker of an earlier host is gone or held. Never rejects. */
   readonly done: Promise<void>
 }
 
@@ -34,12 +34,19 @@ export function reapEarlierWorkers(parts: Parts): Reaper {
       if (own.includes('alive')) return 'alive'
       return own.includes('stopped') ? 'stopped' : 'absent'
     },
-    done: Promise.all(reaping).then(async () => {
-      const keep = new Set(ledger.open().map((record) => record.workerId))
-      const swept = await workers.sweep(keep)
-      if (left.length > 0 || swept.removed > 0)
-        log.info('workers of an earlier start are settled', { found: left.length, ...swept })
-      await ledger.prune()
-    }),
+    done: Promise.all(reaping)
+      .then(() => tidy())
+      .catch((error: unknown) => {
+        // A host that stops at once takes the database away under it: the next start does the rest.
+        log.warn('what earlier workers left could not be tidied up', { error })
+      }),
+  }
+
+  async function tidy(): Promise<void> {
+    const keep = new Set(ledger.open().map((record) => record.workerId))
+    const swept = await workers.sweep(keep)
+    if (left.length > 0 || swept.removed > 0)
+      log.info('workers of an earlier start are settled', { found: left.length, ...swept })
+    await ledger.prune()
   }
 }
