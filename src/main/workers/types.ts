@@ -44,8 +44,8 @@ export interface Driver {
   readonly name: DriverName
   /** For a person: "Claude Code". */
   readonly product: string
-  /** Shipped values until a handshake has run, then what the agent advertised. */
-  capabilities(): Capabilities
+  /** Shipped values until a handshake has run, then what the agent (of this profile, for `acp`) advertised. */
+  capabilities(profileId?: string): Capabilities
   newSession(cfg: SessionConfig, signal: AbortSignal): Promise<Session>
   loadSession(cfg: SessionConfig, agentSessionId: string, signal: AbortSignal): Promise<Session>
   preflight(request: PreflightRequest, signal: AbortSignal): Promise<Preflight>

@@ -41,6 +41,15 @@ describe('the built-in agent as a worker', () => {
     expect(await failure(h.open())).toMatchObject({ code: 'mode_unmapped', started: 'ended' })
   })
 
+  test('what it can do is known once it was started', async () => {
+    await using h = harness()
+    const driver = h.workers.driver('acp')
+    expect(driver.capabilities('builtin')).toMatchObject({ loadSession: true, forkSession: false })
+    await h.open()
+    expect(driver.capabilities('builtin')).toMatchObject({ loadSession: true, forkSession: true })
+    expect(driver.capabilities('acp:other')).toMatchObject({ forkSession: false })
+  })
+
   test('without a route it asks for one', async () => {
     await using h = harness()
     const session = await h.open()

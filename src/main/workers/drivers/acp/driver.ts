@@ -4,17 +4,21 @@ import { unusable } from '../../errors.ts'
 import type { AgentProfile, Capabilities, Driver, Session, SessionConfig } from '../../types.ts'
 import type { DriverDeps } from '../shared/types.ts'
 import { isSessionId, shakeHands } from './handshake.ts'
+import type { Advertised } from './handshake.ts'
 import { preflightAcp } from './preflight.ts'
 import { createAcpConversation } from './session.ts'
 
+/** What an agent is taken for before it was first started. */
+const SHIPPED: Capabilities = {
+  loadSession: true,
+  forkSession: false,
+  followUpPrompts: true,
+  permissionCallback: true,
+  modeProof: 'before_prompt',
+}
+
 export function createAcpDriver(deps: DriverDeps): Driver {
-  let capabilities: Capabilities = {
-    loadSession: true,
-    forkSession: false,
-    followUpPrompts: true,
-    permissionCallback: true,
-    modeProof: 'before_prompt',
-  }
+  const advertisedBy = new Map<string, Advertised>()
 
   async function open(cfg: SessionConfig, load: string | null, signal: AbortSignal): Promise<Session> {
     const profile = profileOf(cfg)
@@ -36,7 +40,7 @@ export function createAcpDriver(deps: DriverDeps): Driver {
       shakeHands({ acp, deps, cfg, profile, mode, load }, inner),
     )
     started.worker.dropKey()
-    capabilities = { ...capabilities, ...advertised }
+    advertisedBy.set(profile.id, advertised)
     return conversation.session({
       id: acp.sessionId ?? '',
       facts: acp.facts,
@@ -51,7 +55,7 @@ export function createAcpDriver(deps: DriverDeps): Driver {
   return {
     name: 'acp',
     product: 'ACP agent',
-    capabilities: () => capabilities,
+    capabilities: (profileId = '') => ({ ...SHIPPED, ...advertisedBy.get(profileId) }),
     newSession: (cfg, signal) => open(cfg, null, signal),
     loadSession: (cfg, agentSessionId, signal) => open(cfg, agentSessionId, signal),
     preflight: (request, signal) => preflightAcp(deps, request, signal),

@@ -10,7 +10,7 @@ const INVALID_PARAMS = -32_602
 const REASONS = 16
 
 export interface QuestionParts {
-  conversation: Pick<Conversation, 'permission' | 'limits' | 'invalidLine'>
+  conversation: Pick<Conversation, 'permission' | 'content' | 'turn' | 'limits' | 'invalidLine'>
   peer: Pick<RpcPeer, 'respond' | 'respondError'>
   tools: ToolCalls
   cwd: string
@@ -54,11 +54,14 @@ export function createQuestions(parts: QuestionParts): Questions {
       }
       const { sessionId, toolCall, options } = parsed.data
       const ours = parts.isOurs(sessionId)
-      const { tool } = tools.merge(ours ? toolCall : { ...toolCall, toolCallId: `foreign:${toolCall.toolCallId}` })
+      const { toolCallId } = toolCall
+      const { tool, first } = tools.merge(ours ? toolCall : { ...toolCall, toolCallId: `foreign:${toolCallId}` })
+      // Some agents announce a call by asking for it.
+      if (ours && first && conversation.turn !== null) conversation.content(tools.body(toolCallId, tool, true))
       const unique = new Set(options.map(({ optionId }) => optionId)).size === options.length
       conversation.permission({
         wireId: id,
-        toolCallId: toolCall.toolCallId,
+        toolCallId,
         tool: tool.name,
         mcpServer: mcpServerOf(trustedName(tool.name)),
         kind: tool.kind,
@@ -67,7 +70,7 @@ export function createQuestions(parts: QuestionParts): Questions {
         ours,
         canAllow: options.some(({ kind }) => kind === 'allow_once'),
         answerable: unique && options.length <= conversation.limits.options,
-        answer: answerWith(id, options, toolCall.toolCallId, tool.title),
+        answer: answerWith(id, options, toolCallId, tool.title),
       })
     },
     takeReasons() {
