@@ -126,6 +126,8 @@ export const eventData = {
     title: z.string(),
     action: PermissionAction,
     complete: z.boolean(),
+    /** Set where `action` holds a beginning and an end only: the bytes of the whole, which `decisions.preview` pages. */
+    wholeBytes: z.number().optional(),
     risk: Risk.nullable(),
     riskReason: z.string(),
     options: z.array(AnswerOption),

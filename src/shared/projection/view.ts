@@ -27,6 +27,8 @@ export const DecisionItem = z.object({
   action: PermissionAction,
   /** False: the action was cut, and is judged as high risk. */
   complete: z.boolean(),
+  /** Set where `action` holds a beginning and an end only: the bytes of the whole, which `decisions.preview` pages. */
+  wholeBytes: z.number().optional(),
   risk: Risk.nullable(),
   riskReason: z.string(),
   options: z.array(AnswerOption),
