@@ -9,10 +9,13 @@ import type {
 } from '../../shared/bridge/index.ts'
 import type { Actor } from '../../shared/vocabulary.ts'
 
-/** A connection as the systems see it. `shows` and `focused` are what its window last said. */
+/**
+ * A connection as the systems see it. `shows` and `focused` are what its window last said; `notification` and `tray` are the
+ * desktop's own, inside the host's process.
+ */
 export interface ConnectionInfo {
   generation: string
-  kind: 'window' | 'browser' | 'cli' | 'acp'
+  kind: 'window' | 'browser' | 'notification' | 'tray' | 'cli' | 'acp'
   shows: string | null
   focused: boolean
 }

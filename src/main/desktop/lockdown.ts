@@ -1,6 +1,5 @@
 import type { App, Session, Shell, WebContents } from 'electron'
 import type { Log } from '../platform/index.ts'
-import { ORIGIN } from './scheme.ts'
 
 const EXTERNAL = /^https:\/\/[^\s/]+(?:\/|$)/
 
@@ -13,8 +12,13 @@ export function lockDown(deps: {
   shell: Pick<Shell, 'openExternal'>
   session: Pick<Session, 'setPermissionRequestHandler' | 'setPermissionCheckHandler' | 'setDevicePermissionHandler'>
   log: Log
+  /** The app's one page, with a `/` at its end. */
+  pageUrl: string
 }): void {
-  const { app, shell, session, log } = deps
+  const { app, shell, session, log, pageUrl } = deps
+  const openOutside = (url: string): void => {
+    shell.openExternal(url).catch((error: unknown) => log.warn('a link could not be opened', { error }))
+  }
   session.setPermissionRequestHandler((_contents, permission, answer) => {
     log.warn('a page asked for a permission and was refused', { permission })
     answer(false)
@@ -23,20 +27,24 @@ export function lockDown(deps: {
   session.setDevicePermissionHandler(() => false)
   app.on('web-contents-created', (_event, contents: WebContents) => {
     contents.setWindowOpenHandler(({ url }) => {
-      if (EXTERNAL.test(url)) void shell.openExternal(url)
+      if (EXTERNAL.test(url)) openOutside(url)
       else log.warn('a page asked for a window and was refused', { scheme: schemeOf(url) })
       return { action: 'deny' }
     })
     contents.on('will-navigate', (event, url) => {
-      if (url === `${ORIGIN}/` || url.startsWith(`${ORIGIN}/#`)) return
+      if (url === pageUrl || url.startsWith(`${pageUrl}#`)) return
       event.preventDefault()
       log.warn('a navigation was refused', { scheme: schemeOf(url) })
     })
     contents.on('will-frame-navigate', (event) => {
       if (event.isMainFrame) return
       event.preventDefault()
+      log.warn('a navigation of an embedded page was refused', { scheme: schemeOf(event.url) })
     })
-    contents.on('will-attach-webview', (event) => event.preventDefault())
+    contents.on('will-attach-webview', (event) => {
+      event.preventDefault()
+      log.warn('an embedded web page was refused')
+    })
   })
 }
 

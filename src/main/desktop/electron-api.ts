@@ -1,0 +1,18 @@
+import type * as Electron from 'electron'
+
+/** What the shell uses of Electron's main process, handed in by the entry. */
+export type ElectronApi = Pick<
+  typeof Electron,
+  | 'app'
+  | 'BrowserWindow'
+  | 'dialog'
+  | 'ipcMain'
+  | 'Menu'
+  | 'nativeImage'
+  | 'nativeTheme'
+  | 'Notification'
+  | 'protocol'
+  | 'session'
+  | 'shell'
+  | 'Tray'
+>

@@ -1,0 +1,68 @@
+import type { Bridge } from '../../shared/bridge/client.ts'
+import type { SessionView } from '../../shared/bridge/index.ts'
+import type { Announcer } from './announcer.ts'
+import { readable, shortened } from './notification-text.ts'
+import type { Place } from './places.ts'
+
+const TITLE_CHARS = 60
+
+/** What is said of a run's end; a cancelled one was ended by the person. */
+const ENDS: Readonly<Partial<Record<NonNullable<SessionView['lastRun']>['state'], string>>> = {
+  completed: 'Finished',
+  incomplete: 'Ended before it was done',
+  failed: 'Failed',
+  timed_out: 'Ran out of time',
+}
+
+/** Tells of a run that ended and of a worker that could not be ended, while nobody looks. */
+export function createRunNews(deps: {
+  bridge: Bridge
+  announcer: Announcer
+  isQuiet(): boolean
+  open(place: Place): void
+}): Disposable {
+  const { bridge, announcer } = deps
+  const sessions = new Map<string, { runId: string | null; held: boolean }>()
+  const standing = new Map<string, () => void>()
+
+  const say = (session: SessionView, body: string, place: Place): void => {
+    if (deps.isQuiet()) return
+    standing.get(session.id)?.()
+    const card = { title: shortened(readable(session.title), TITLE_CHARS), body, buttons: [] }
+    standing.set(session.id, announcer.announce({ about: 'news', card, clicked: () => deps.open(place) }))
+  }
+
+  const look = (session: SessionView): void => {
+    const before = sessions.get(session.id)
+    const now = { runId: session.lastRun?.runId ?? null, held: session.state === 'held' }
+    sessions.set(session.id, now)
+    if (session.activeRun !== null) withdraw(session.id)
+    const ended = now.runId === (before?.runId ?? null) ? null : session.lastRun
+    const end = ended === null ? undefined : ENDS[ended.state]
+    if (end !== undefined) say(session, end, { kind: 'session', sessionId: session.id })
+    if (now.held && before?.held !== true) say(session, 'Its agent could not be ended', { kind: 'health' })
+  }
+
+  const withdraw = (sessionId: string): void => {
+    standing.get(sessionId)?.()
+    standing.delete(sessionId)
+  }
+
+  const forget = bridge.subscribe(
+    'sessions',
+    {},
+    {
+      event(event) {
+        if (event.kind === 'changed') return look(event.session)
+        if (event.kind === 'removed') {
+          sessions.delete(event.sessionId)
+          return withdraw(event.sessionId)
+        }
+        for (const session of event.sessions) {
+          sessions.set(session.id, { runId: session.lastRun?.runId ?? null, held: session.state === 'held' })
+        }
+      },
+    },
+  )
+  return { [Symbol.dispose]: forget }
+}
