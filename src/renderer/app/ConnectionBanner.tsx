@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react'
 import type { BridgeStatus } from '../../shared/bridge/client.ts'
+import { assertNever } from '../../shared/errors.ts'
 import { strings } from '../strings/index.ts'
 import { exactTime } from '../text/index.ts'
 import { Button, ErrorNote } from '../ui/index.ts'
@@ -28,6 +29,8 @@ export function ConnectionBanner({ status }: { status: BridgeStatus }) {
           <Button onClick={() => window.location.reload()}>{strings.app.reload}</Button>
         </div>
       )
+    default:
+      return assertNever(status)
   }
 }
 

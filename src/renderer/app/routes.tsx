@@ -1,3 +1,4 @@
+import { assertNever } from '../../shared/errors.ts'
 import { ApprovalsView } from '../features/approvals/index.ts'
 import { HealthView } from '../features/health/index.ts'
 import { NewSession } from '../features/new-session/index.ts'
@@ -24,5 +25,7 @@ export function MainView({ view }: { view: View }) {
       return <HealthView />
     case 'settings':
       return <SettingsView />
+    default:
+      return assertNever(view)
   }
 }

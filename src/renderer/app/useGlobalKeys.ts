@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { useEffect, useEffectEvent } from 'react'
 import { navigate } from '../stores/navigation.ts'
 import { isPlainKey } from './keys.ts'
 
@@ -9,16 +9,14 @@ export interface GlobalKeys {
 }
 
 export function useGlobalKeys(doors: GlobalKeys): void {
-  const latest = useRef(doors)
-  latest.current = doors
+  const onKey = useEffectEvent((event: KeyboardEvent): void => {
+    if (event.defaultPrevented) return
+    const act = actionOf(event, doors)
+    if (act === null) return
+    event.preventDefault()
+    act()
+  })
   useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      if (event.defaultPrevented) return
-      const act = actionOf(event, latest.current)
-      if (act === null) return
-      event.preventDefault()
-      act()
-    }
     window.addEventListener('keydown', onKey)
     return () => window.removeEventListener('keydown', onKey)
   }, [])

@@ -13,8 +13,8 @@ export type AnsiColor = 'black' | 'red' | 'green' | 'yellow' | 'blue' | 'magenta
 
 const COLOR = /^ansi-(?:bright-)?(black|red|green|yellow|blue|magenta|cyan|white)$/
 /** Titles and links of the terminal (OSC), and what moves the cursor: all of it is dropped, nothing is obeyed. */
-// oxlint-disable-next-line no-control-regex -- escapes are what this is about
 const OTHER_ESCAPES =
+  // oxlint-disable-next-line no-control-regex -- escapes are what this is about
   /\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b[PX^_][^\u001b]*\u001b\\|\u001b\[[0-9;?]*[A-HJKSTfhln-su]|\u001b[()#][0-9A-Za-z]|\u001b[=>78cDEHM]/g
 
 /** Parses what a terminal would colour. A line that was overwritten by carriage returns shows its last state. */

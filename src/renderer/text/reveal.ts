@@ -3,6 +3,7 @@
  * lookalike spaces and control codes other than tab and newline.
  */
 const HIDDEN =
+  // oxlint-disable-next-line no-control-regex, no-misleading-character-class -- the hidden ones are what is looked for
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/u
 
 export interface RevealedPart {

@@ -1,8 +1,8 @@
 import { useState } from 'react'
 import { strings } from '../../strings/index.ts'
 import { Button, ErrorNote } from '../../ui/index.ts'
+import { FolderPicker } from '../folders/index.ts'
 import { AgentField } from './AgentField.tsx'
-import { FolderField } from './FolderField.tsx'
 import { ModeField } from './ModeField.tsx'
 import { ModelField } from './ModelField.tsx'
 import { useNewSession } from './useNewSession.ts'
@@ -23,7 +23,12 @@ export function NewSession() {
     >
       <h1 className={styles.heading}>{strings.newSession.title}</h1>
       <AgentField agents={form.agents} value={form.agentId} onChange={form.setAgent} />
-      <FolderField value={form.folder} error={form.folderError} onChange={form.setFolder} />
+      <FolderPicker
+        label={strings.newSession.folder}
+        value={form.folder}
+        error={form.folderError}
+        onChange={form.setFolder}
+      />
       <div className={styles.row}>
         <ModelField agentId={form.agentId} value={form.choice} onChange={form.setChoice} />
         <ModeField value={form.mode} onChange={form.setMode} />
@@ -45,10 +50,15 @@ export function NewSession() {
         />
       </label>
       {form.error !== null && <ErrorNote error={form.error} onRetry={() => form.start(prompt)} />}
-      <div>
+      <div className={styles.actions}>
         <Button type="submit" tone="primary" pending={form.pending}>
           {strings.newSession.start}
         </Button>
+        {form.error?.code === 'work_dir_missing' && (
+          <Button pending={form.pending} onClick={() => form.start(prompt, { makeFolder: true })}>
+            {strings.newSession.createIt}
+          </Button>
+        )}
       </div>
     </form>
   )

@@ -1,2 +1,1 @@
 export { NewSession } from './NewSession.tsx'
-export { FolderField } from './FolderField.tsx'

@@ -13,6 +13,7 @@ export function useNewSession() {
   const bridge = useBridge()
   const agents = useCall('agents.list', {})
   const recent = useCall('projects.recent', {})
+  const info = useCall('system.info', {})
   const defaultMode = Mode.safeParse(useTopic('settings', (state) => state.value['defaultMode']))
   const [chosenAgent, setAgent] = useState<AgentId | null>(null)
   const [chosenFolder, setFolder] = useState<string | null>(null)
@@ -23,11 +24,13 @@ export function useNewSession() {
   const [error, setError] = useState<AppError | null>(null)
 
   const agentId = chosenAgent ?? firstUsable(agents.data?.agents ?? [])
-  const folder = chosenFolder ?? recent.data?.projects.find((project) => project.exists)?.path ?? ''
+  const suggested = info.data?.suggestedWorkDir ?? ''
+  const folder = chosenFolder ?? recent.data?.projects.find((project) => project.exists)?.path ?? suggested
   const mode = chosenMode ?? (defaultMode.success ? defaultMode.data : 'agent')
 
   /** The session is made once: when only its first prompt fails, that one stands in it as a draft. */
-  async function create(prompt: string): Promise<void> {
+  async function create(prompt: string, makeFolder: boolean): Promise<void> {
+    if (makeFolder) await bridge.call('fs.createFolder', { path: folder })
     const made = await bridge.call('sessions.create', {
       agentId,
       workDir: folder,
@@ -60,12 +63,13 @@ export function useNewSession() {
     setFolder,
     setChoice,
     setMode,
-    start(prompt: string) {
+    /** The suggested folder is made without asking: it was offered as one that is not there yet. */
+    start(prompt: string, { makeFolder = folder === suggested } = {}) {
       setMissing(folder === '')
       if (folder === '' || pending) return
       setPending(true)
       setError(null)
-      create(prompt)
+      create(prompt, makeFolder)
         .catch((thrown: unknown) =>
           setError(thrown instanceof AppError ? thrown : new AppError('internal', 'The session could not be made.')),
         )

@@ -3,7 +3,7 @@ import type { SessionView } from '../../../shared/bridge/index.ts'
 import { useChange } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { Revealed } from '../../text/index.ts'
-import { Button, ErrorNote, TextField } from '../../ui/index.ts'
+import { Button, ErrorNote, IconButton, TextField } from '../../ui/index.ts'
 import { titleOf } from '../sessions/index.ts'
 import styles from './SessionHeader.module.css'
 
@@ -17,9 +17,16 @@ export interface SessionTitleProps {
 export function SessionTitle({ session, renaming, onRenaming }: SessionTitleProps) {
   if (renaming) return <TitleField session={session} onDone={() => onRenaming(false)} />
   return (
-    <h1 className={styles.title} onDoubleClick={() => onRenaming(true)}>
-      <Revealed text={titleOf(session)} />
-    </h1>
+    <>
+      <h1 className={styles.title}>
+        <Revealed text={titleOf(session)} />
+      </h1>
+      <IconButton label={strings.session.rename} onClick={() => onRenaming(true)}>
+        <svg viewBox="0 0 16 16" width="14" height="14" fill="none" stroke="currentColor" aria-hidden="true">
+          <path d="m3 13 .7-3 7-7 2.3 2.3-7 7z" strokeLinejoin="round" />
+        </svg>
+      </IconButton>
+    </>
   )
 }
 
@@ -28,6 +35,7 @@ function TitleField({ session, onDone }: { session: SessionView; onDone: () => v
   const rename = useChange('sessions.rename')
   const given = title.trim()
   return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- Esc is for the field and both buttons
     <form
       className={styles.edit}
       onSubmit={(event) => {
@@ -41,7 +49,14 @@ function TitleField({ session, onDone }: { session: SessionView; onDone: () => v
         onDone()
       }}
     >
-      <TextField label={strings.session.renameTitle} labelHidden autoFocus value={title} onChange={setTitle} />
+      <TextField
+        label={strings.session.renameTitle}
+        labelHidden
+        // oxlint-disable-next-line jsx-a11y/no-autofocus -- renaming was asked for
+        autoFocus
+        value={title}
+        onChange={setTitle}
+      />
       <Button type="submit" tone="primary" pending={rename.isPending}>
         {strings.session.save}
       </Button>

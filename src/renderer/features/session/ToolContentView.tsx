@@ -1,3 +1,4 @@
+import { assertNever } from '../../../shared/errors.ts'
 import type { ToolContent } from '../../../shared/vocabulary.ts'
 import { CommandOutput, Diff } from '../../content/index.ts'
 import { strings } from '../../strings/index.ts'
@@ -27,5 +28,7 @@ export function ToolContentView({ content, workDir }: { content: ToolContent; wo
           <Revealed text={strings.session.blob(content.mediaType, `${amount(content.bytes)}B`)} />
         </p>
       )
+    default:
+      return assertNever(content)
   }
 }

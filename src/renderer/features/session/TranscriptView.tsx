@@ -1,4 +1,3 @@
-import { useRef } from 'react'
 import type { SessionView } from '../../../shared/bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import type { TranscriptState } from '../../stores/transcript.ts'
@@ -16,9 +15,7 @@ export interface TranscriptViewProps {
 
 /** What happened, oldest first. It follows the end only for whoever is at the end. */
 export function TranscriptView({ session, state, onEarlier }: TranscriptViewProps) {
-  const scroller = useRef<HTMLDivElement>(null)
-  const content = useRef<HTMLDivElement>(null)
-  const { following, toLatest } = useFollow(scroller, content, state.runs[0]?.runId ?? null)
+  const { scroller, content, following, toLatest } = useFollow(state.runs[0]?.runId ?? null)
   const slow = useLate(state.status === 'loading')
   const newest = state.runs.at(-1)
   return (

@@ -1,4 +1,5 @@
 import { memo } from 'react'
+import { assertNever } from '../../../shared/errors.ts'
 import type { TranscriptItem } from '../../../shared/projection/index.ts'
 import { Markdown } from '../../content/index.ts'
 import { strings } from '../../strings/index.ts'
@@ -45,5 +46,7 @@ export const TurnItem = memo(function TurnItem({ item, workDir }: TurnItemProps)
           <Revealed text={item.message} />
         </p>
       )
+    default:
+      return assertNever(item)
   }
 })

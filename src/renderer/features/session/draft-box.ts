@@ -29,6 +29,8 @@ export interface DraftBox {
   empty(): Promise<void>
   /** Takes what the host holds, unless something typed here is still to be saved. */
   reload(): Promise<void>
+  /** Saves at once what was typed just now. */
+  flush(): void
   close(): void
 }
 
@@ -70,7 +72,8 @@ export function createDraftBox(bridge: Bridge, sessionId: string): DraftBox {
   /** Saves until what is shown is what the host holds. */
   async function save(): Promise<void> {
     stopTimer()
-    while (saving !== null) await saving
+    await saving
+    if (saving !== null) return save()
     const { text, queued, saved } = store.getState()
     if (saved) return
     saving = put({ text, queued }).finally(() => {
@@ -134,6 +137,9 @@ export function createDraftBox(bridge: Bridge, sessionId: string): DraftBox {
     unqueue: () => change({ queued: false }),
     empty: () => change({ text: '', queued: false }),
     reload,
+    flush() {
+      if (timer !== null) saveQuietly()
+    },
     close() {
       closed = true
       forgetStatus()

@@ -1,9 +1,10 @@
-import { useEffect, useState } from 'react'
+import { useCallback } from 'react'
 import { useStore } from 'zustand'
 import { createStore } from 'zustand/vanilla'
 import { useBridge } from '../../bridge/index.ts'
 import { openTranscript } from '../../stores/transcript.ts'
-import type { Transcript, TranscriptState } from '../../stores/transcript.ts'
+import type { TranscriptState } from '../../stores/transcript.ts'
+import { useOpened } from './useOpened.ts'
 
 const CLOSED = createStore<TranscriptState>(() => ({
   status: 'loading',
@@ -16,15 +17,7 @@ const CLOSED = createStore<TranscriptState>(() => ({
 /** The transcript of one session, open for as long as the component stands. */
 export function useTranscript(sessionId: string): { state: TranscriptState; loadEarlier: () => void } {
   const bridge = useBridge()
-  const [transcript, setTranscript] = useState<Transcript | null>(null)
-  useEffect(() => {
-    const opened = openTranscript(bridge, sessionId)
-    setTranscript(opened)
-    return () => {
-      opened.close()
-      setTranscript(null)
-    }
-  }, [bridge, sessionId])
+  const transcript = useOpened(useCallback(() => openTranscript(bridge, sessionId), [bridge, sessionId]))
   const state = useStore(transcript?.store ?? CLOSED)
   return {
     state,

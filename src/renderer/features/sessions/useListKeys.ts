@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { useEffect, useEffectEvent } from 'react'
 import type { RefObject } from 'react'
 import { isPlainKey } from '../../app/keys.ts'
 import { parseView } from '../../stores/navigation.ts'
@@ -14,31 +14,28 @@ export interface ListKeys {
 
 /** J and K walk the rows, Enter opens (the rows are links), `/` goes to the search. Other lists keep their own J and K. */
 export function useListKeys(keys: ListKeys): void {
-  const latest = useRef(keys)
-  latest.current = keys
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      const { scroller, searchField } = latest.current
-      const inSearch = event.target === searchField.current
-      if (inSearch && event.key === 'ArrowDown') {
-        event.preventDefault()
-        return step(latest.current, 1)
-      }
-      if (event.defaultPrevented || !isPlainKey(event)) return
-      if (event.key === '/') {
-        event.preventDefault()
-        searchField.current?.focus()
-        return
-      }
-      const within = scroller.current?.contains(document.activeElement) === true
-      // The approvals are rows of their own.
-      if (!within && parseView(window.location.hash).kind === 'approvals') return
-      const down = event.key === 'j' || (within && event.key === 'ArrowDown')
-      const up = event.key === 'k' || (within && event.key === 'ArrowUp')
-      if (!down && !up) return
+  const onKey = useEffectEvent((event: KeyboardEvent): void => {
+    const { scroller, searchField } = keys
+    if (event.target === searchField.current && event.key === 'ArrowDown') {
       event.preventDefault()
-      step(latest.current, down ? 1 : -1)
+      return step(keys, 1)
     }
+    if (event.defaultPrevented || !isPlainKey(event)) return
+    if (event.key === '/') {
+      event.preventDefault()
+      searchField.current?.focus()
+      return
+    }
+    const within = scroller.current?.contains(document.activeElement) === true
+    // The approvals are rows of their own.
+    if (!within && parseView(window.location.hash).kind === 'approvals') return
+    const down = event.key === 'j' || (within && event.key === 'ArrowDown')
+    const up = event.key === 'k' || (within && event.key === 'ArrowUp')
+    if (!down && !up) return
+    event.preventDefault()
+    step(keys, down ? 1 : -1)
+  })
+  useEffect(() => {
     window.addEventListener('keydown', onKey)
     return () => window.removeEventListener('keydown', onKey)
   }, [])
