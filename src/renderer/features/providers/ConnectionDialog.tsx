@@ -1,0 +1,84 @@
+import { useId } from 'react'
+import type { CatalogView, ConnectionView } from '../../../shared/bridge/index.ts'
+import type { ClientId } from '../../../shared/vocabulary.ts'
+import { strings } from '../../strings/index.ts'
+import { Button, Dialog, ErrorNote } from '../../ui/index.ts'
+import { ConnectionFields } from './ConnectionFields.tsx'
+import { fieldOf, revisionOf } from './form.ts'
+import { TestLine } from './TestLine.tsx'
+import { useConnectionForm } from './useConnectionForm.ts'
+import styles from './providers.module.css'
+
+export interface ConnectionDialogProps {
+  catalog: CatalogView
+  /** Null: a new one. */
+  connection: ConnectionView | null
+  /** The agent of a new one; null: any. */
+  client?: ClientId | null
+  onSaved?: (connectionId: string | null) => void
+  onClose: () => void
+}
+
+/** Adds or edits a Provider. A key that is typed here is handed over once and shown nowhere again. */
+export function ConnectionDialog({ catalog, connection, client = null, onSaved, onClose }: ConnectionDialogProps) {
+  const formId = useId()
+  const form = useConnectionForm(catalog, connection, client, (connectionId) => {
+    onSaved?.(connectionId)
+    onClose()
+  })
+  const { save, test } = form
+  const { providers } = strings
+  return (
+    <Dialog
+      open
+      title={connection === null ? providers.addTitle : providers.editTitle(connection.name)}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>{providers.cancel}</Button>
+          <Button pending={test.pending} disabled={save.pending} onClick={form.runTest}>
+            {providers.test}
+          </Button>
+          <SubmitButton formId={formId} pending={save.pending} label={providers.save} />
+        </>
+      }
+    >
+      <form
+        id={formId}
+        className={styles.form}
+        onSubmit={(event) => {
+          event.preventDefault()
+          form.submit()
+        }}
+      >
+        <ConnectionFields catalog={catalog} connection={connection} client={client} form={form} />
+        <button type="submit" hidden disabled={save.pending} tabIndex={-1} aria-hidden="true" />
+      </form>
+      <TestLine asking={test} onCancel={test.cancel} />
+      {save.error !== null && revisionOf(save.error) !== null && (
+        <p role="alert" className={styles.warning}>
+          {providers.changedMeanwhile}
+        </p>
+      )}
+      {save.error !== null && revisionOf(save.error) === null && fieldOf(save.error) === null && (
+        <ErrorNote error={save.error} onRetry={form.submit} />
+      )}
+    </Dialog>
+  )
+}
+
+/** Stands below the form, outside of its element. */
+function SubmitButton({ formId, pending, label }: { formId: string; pending: boolean; label: string }) {
+  return (
+    <Button
+      tone="primary"
+      pending={pending}
+      onClick={() => {
+        const form = document.querySelector(`#${CSS.escape(formId)}`)
+        if (form instanceof HTMLFormElement) form.requestSubmit()
+      }}
+    >
+      {label}
+    </Button>
+  )
+}

@@ -1,0 +1,55 @@
+import { useState } from 'react'
+import type { ConnectionView } from '../../../shared/bridge/index.ts'
+import { strings } from '../../strings/index.ts'
+import { Button, EmptyState } from '../../ui/index.ts'
+import { ConnectionDialog } from './ConnectionDialog.tsx'
+import { ConnectionRow } from './ConnectionRow.tsx'
+import { useCatalog } from './useCatalog.ts'
+import styles from './providers.module.css'
+
+/** Every Provider of this machine: what it serves, whether it is ready, and its models. */
+export function ProvidersView() {
+  const catalog = useCatalog()
+  const [editing, setEditing] = useState<ConnectionView | 'new' | null>(null)
+  const { providers } = strings
+  const add = (
+    <Button tone="primary" disabled={catalog === null} onClick={() => setEditing('new')}>
+      {providers.add}
+    </Button>
+  )
+  const backend = catalog === null ? null : providers.backend(catalog.credentialBackend)
+  return (
+    <section className={styles.view} aria-labelledby="providers-heading">
+      <header className={styles.head}>
+        <h1 id="providers-heading">{providers.heading}</h1>
+        {catalog !== null && catalog.connections.length > 0 && add}
+        <p className={styles.intro}>{providers.intro}</p>
+      </header>
+      {backend !== null && <p className={styles.warning}>{backend}</p>}
+      {catalog !== null && catalog.connections.length === 0 && (
+        <EmptyState title={providers.empty} action={add}>
+          {providers.emptyText}
+        </EmptyState>
+      )}
+      {catalog !== null && catalog.connections.length > 0 && (
+        <ul className={styles.list} aria-label={providers.list}>
+          {catalog.connections.map((connection) => (
+            <ConnectionRow
+              key={connection.id}
+              catalog={catalog}
+              connection={connection}
+              onEdit={() => setEditing(connection)}
+            />
+          ))}
+        </ul>
+      )}
+      {catalog !== null && editing !== null && (
+        <ConnectionDialog
+          catalog={catalog}
+          connection={editing === 'new' ? null : editing}
+          onClose={() => setEditing(null)}
+        />
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,114 @@
+import { useRef, useState } from 'react'
+import type { RefObject } from 'react'
+import type { CatalogView, ConnectionView } from '../../../shared/bridge/index.ts'
+import type { AppError } from '../../../shared/errors.ts'
+import type { ClientId } from '../../../shared/vocabulary.ts'
+import { emptyForm, fieldOf, formOf, inputOf, revisionOf, takesKey } from './form.ts'
+import type { ConnectionForm, FormField } from './form.ts'
+import { useAsking } from './useAsking.ts'
+
+/** What a test is about: how it went, or how it goes. */
+export interface Testing {
+  pending: boolean
+  seconds: number
+  output: { modelCount: number; latencyMs: number } | null
+  error: AppError | null
+  cancel: () => void
+}
+
+export interface ConnectionFormState {
+  values: ConnectionForm
+  keyRef: RefObject<HTMLInputElement | null>
+  takesKey: boolean
+  save: { pending: boolean; error: AppError | null }
+  test: Testing
+  change: <F extends keyof ConnectionForm>(field: F, value: ConnectionForm[F]) => void
+  /** What the host said of this field, until the field changes. */
+  errorOf: (field: FormField) => string | null
+  submit: () => void
+  runTest: () => void
+}
+
+/**
+ * The form of one connection. The key stays in its field until it is handed over; the field is emptied once the host has
+ * it, and no state of the page ever holds it.
+ */
+export function useConnectionForm(
+  catalog: CatalogView,
+  connection: ConnectionView | null,
+  client: ClientId | null,
+  onSaved: (connectionId: string | null) => void,
+): ConnectionFormState {
+  const [values, setValues] = useState(() => (connection === null ? emptyForm(catalog, client) : formOf(connection)))
+  // What the person saw when they began: a save on top of somebody else's is refused once, and said.
+  const [revision, setRevision] = useState(catalog.revision)
+  const [touched, setTouched] = useState<ReadonlySet<FormField>>(new Set())
+  const keyRef = useRef<HTMLInputElement>(null)
+  const save = useAsking('providers.upsert')
+  const testForm = useAsking('providers.test')
+  const testSaved = useAsking('providers.testSaved')
+  const [tested, setTested] = useState<'form' | 'saved'>('form')
+  const test = tested === 'form' ? testForm : testSaved
+
+  const keyInput = (): { key?: string } => {
+    const key = keyRef.current?.value.trim() ?? ''
+    return key === '' || !takesKey(catalog, values) ? {} : { key }
+  }
+
+  const submitNow = async (): Promise<void> => {
+    if (save.pending) return
+    setTouched(new Set())
+    const input = inputOf(catalog, values, connection?.id ?? null)
+    const saved = await save.ask({ connection: input, ...keyInput(), expectedRevision: revision })
+    if (saved === null) return
+    if (keyRef.current !== null) keyRef.current.value = ''
+    onSaved(saved.connectionId)
+  }
+
+  const runTestNow = async (): Promise<void> => {
+    setTouched(new Set())
+    save.reset()
+    const input = inputOf(catalog, values, connection?.id ?? null)
+    const { key } = keyInput()
+    if (connection !== null && key === undefined && sameAs(values, connection)) {
+      setTested('saved')
+      await testSaved.ask({ id: connection.id })
+    } else {
+      setTested('form')
+      await testForm.ask({ connection: input, ...(key === undefined ? {} : { key }) })
+    }
+  }
+
+  const conflict = save.error === null ? null : revisionOf(save.error)
+  if (conflict !== null && conflict !== revision) setRevision(conflict)
+
+  return {
+    values,
+    keyRef,
+    takesKey: takesKey(catalog, values),
+    save,
+    test,
+    change: (field, value) => {
+      setValues((before) => ({ ...before, [field]: value }))
+      setTouched((before) => new Set(before).add(field))
+    },
+    errorOf: (field) => {
+      const error = save.error ?? test.error
+      return error !== null && fieldOf(error) === field && !touched.has(field) ? error.message : null
+    },
+    submit: () => void submitNow(),
+    runTest: () => void runTestNow(),
+  }
+}
+
+/** Nothing of what decides where a request goes was changed. */
+function sameAs(values: ConnectionForm, connection: ConnectionView): boolean {
+  const before = formOf(connection)
+  return (
+    values.preset === before.preset &&
+    values.baseUrl === before.baseUrl &&
+    values.authMode === before.authMode &&
+    values.protocol === before.protocol &&
+    values.credentialEnv === before.credentialEnv
+  )
+}
