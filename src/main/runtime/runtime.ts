@@ -69,7 +69,7 @@ export interface Runtime {
   sessions: Sessions & {
     inspect(sessionId: string): Inspection
     snapshot: Snapshots['of']
-    /** Text that search finds, newest first, is kept by the database; decisions that wait are counted here. */
+    /** How many of the session's questions wait for an answer. */
     pendingDecisions(sessionId: string): number
   }
   runs: Admissions & {
@@ -87,7 +87,7 @@ export interface Runtime {
     wasRefused(runId: string): boolean
   }
   events: EventLog
-  decisions: Pick<DecisionService, 'resolve' | 'pending' | 'history' | 'get' | 'preview'>
+  decisions: Pick<DecisionService, 'resolve' | 'pending' | 'history' | 'get' | 'preview' | 'replayAt'>
   rules: { list(): PermissionRule[]; delete(ruleId: string): Promise<boolean> }
   config: {
     /** @throws AppError as `Sessions.configure`. */

@@ -5,8 +5,10 @@ import type { RunRegistry } from './execution/active.ts'
 import { within } from './execution/waits.ts'
 import type { Coordinator } from './recovery/coordinator.ts'
 
-const COORDINATOR_MS = 10_000
-const FLUSH_MS = 5_000
+const COORDINATOR_MS = 2_000
+const FLUSH_MS = 1_000
+/** Of the time that runs get: what is left belongs to taking their agents away. */
+const ASKING_SHARE = 0.6
 const CHECKPOINT_SQL = 'wal_checkpoint(TRUNCATE)'
 
 export interface ShutDownDeps {
@@ -26,9 +28,9 @@ export async function shutDown({ ctx, registry, coordinator, decisions, watch }:
   await within(clock, COORDINATOR_MS, coordinator.stop())
 
   const runs = registry.all()
-  for (const run of runs) run.end({ kind: 'shutdown', graceMs: timing.stopRunsMs })
+  for (const run of runs) run.end({ kind: 'shutdown', graceMs: timing.stopRunsMs * ASKING_SHARE })
   const ended = Promise.all(runs.map(({ gone }) => gone))
-  await within(clock, timing.stopRunsMs + timing.cancelGraceMs, ended)
+  await within(clock, timing.stopRunsMs, ended)
 
   await within(clock, FLUSH_MS, writer.flush())
   decisions.stop()

@@ -347,6 +347,8 @@ export interface DecisionRow {
   title: string
   action: PermissionAction
   complete: boolean
+  /** The bytes of the whole action where the row holds its beginning and end only; null: `action` is whole. */
+  wholeBytes: number | null
   /** Hex sha256 of the whole action where it is kept as a blob; `decisions.preview` pages it. */
   blob: string | null
   risk: Risk | null

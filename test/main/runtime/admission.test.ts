@@ -1,5 +1,9 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { SqliteError } from 'better-sqlite3'
 import { expect, test } from 'vitest'
+import { createFakeIds } from '../../support/ids.ts'
 import { createTestRuntime, quiet } from './support/runtime.ts'
 
 test('RT-A01 a prompt to an idle session is one intent, one run, one open turn and two events', async () => {
@@ -201,4 +205,44 @@ test('the first prompt names a session that has no title, and never one that a p
   await t.clock.advance(100)
   expect(t.runtime.sessions.get(t.session.id)).toMatchObject({ title: 'Mine', titleBy: 'person' })
   expect(t.types()).toContain('title_changed')
+})
+
+test('RT-A04 a key whose run was pruned starts nothing', async () => {
+  await using t = await createTestRuntime()
+  const { runId } = await t.submit({ key: 'k' })
+  await quiet()
+  t.executor.last().end()
+  await quiet()
+  t.store.db.prepare('DELETE FROM runs WHERE id = ?').run(runId)
+  await expect(t.submit({ key: 'k' })).rejects.toMatchObject({ code: 'idempotency_run_missing' })
+  expect(t.count('runs')).toBe(0)
+})
+
+test('RT-A06 neither the key of a submission nor the token of a lease stands in the database or its log', async () => {
+  await using t = await createTestRuntime()
+  await t.submit({ key: 'my-own-submission-key' })
+  await quiet()
+  const files = readdirSync(t.dir).filter((name) => name.startsWith('wheelhouse.db'))
+  const stored = Buffer.concat(files.map((name) => readFileSync(join(t.dir, name))))
+  const holds = (part: string | Buffer): boolean => stored.indexOf(part) >= 0
+  const token = Buffer.from(createFakeIds().bytes(32))
+  expect(holds('my-own-submission-key')).toBe(false)
+  expect(holds(createHash('sha256').update('my-own-submission-key').digest('hex'))).toBe(true)
+  expect(holds(token)).toBe(false)
+  expect(holds(token.toString('hex'))).toBe(false)
+  expect(holds(createHash('sha256').update(token).digest('hex'))).toBe(true)
+})
+
+test('RT-A87 resources that cannot be read admit nothing', async () => {
+  await using t = await createTestRuntime({
+    deps: {
+      resources: {
+        async resolve() {
+          throw new Error('mcp.json is broken')
+        },
+      },
+    },
+  })
+  await expect(t.submit()).rejects.toMatchObject({ code: 'resources_invalid' })
+  expect([t.count('intents'), t.count('runs'), t.count('leases')]).toEqual([0, 0, 0])
 })

@@ -258,6 +258,7 @@ test('an action that is too long for its card is kept whole and can be paged to 
   t.executor.last().ask({ action: { kind: 'command', command, cwd: t.dir, wrapper: null } })
   await quiet()
   const decisionId = only(t)
+  expect(t.events().at(-2)?.data).toMatchObject({ wholeBytes: Buffer.byteLength(command) })
   let text = ''
   for (let next: number | null = 0; next !== null;) {
     const page = await t.runtime.decisions.preview(decisionId, next)
@@ -282,4 +283,24 @@ test('an answer that cannot be handed over fails the run after three tries', asy
   await t.runtime.decisions.resolve({ decisionId: only(t), answer: { option: 'allow_once' }, by: window })
   await t.clock.advance(3_000)
   expect(t.runtime.runs.get(runId)).toMatchObject({ state: 'failed', error: { code: 'decision_undeliverable' } })
+})
+
+test('RT-A54 what was open at an instant can be asked for: before, between, after, and past the expiry', async () => {
+  await using t = await createTestRuntime()
+  const { id: sessionId } = t.session
+  await t.submit({ source: 'cron' })
+  await quiet()
+  const start = t.clock.nowMs()
+  await t.clock.advance(1_000)
+  t.executor.last().ask()
+  await quiet()
+  const decisionId = only(t)
+  const open = (atMs: number): string[] => t.runtime.decisions.replayAt(sessionId, atMs).map(({ id }) => id)
+  expect(open(start)).toEqual([])
+  expect(open(start + 1_500)).toEqual([decisionId])
+  expect(open(start + 1_000 + 10 * 60_000)).toEqual([])
+  await t.clock.advance(1_000)
+  await t.runtime.decisions.resolve({ decisionId, answer: { option: 'reject_once' }, by: window })
+  expect(open(start + 1_500)).toEqual([decisionId])
+  expect(open(start + 2_500)).toEqual([])
 })

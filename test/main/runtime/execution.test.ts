@@ -1,5 +1,10 @@
 import { SqliteError } from 'better-sqlite3'
 import { expect, test } from 'vitest'
+import { writeTerminal } from '../../../src/main/runtime/execution/terminal.ts'
+import { createTables } from '../../../src/main/runtime/store/index.ts'
+import type { EventDraft } from '../../../src/main/runtime/store/events.ts'
+import type { TerminalState } from '../../../src/shared/vocabulary.ts'
+import { createFakeIds } from '../../support/ids.ts'
 import { createTestRuntime, quiet } from './support/runtime.ts'
 
 const diskError = (): Error => new SqliteError('disk I/O error', 'SQLITE_IOERR')
@@ -300,4 +305,59 @@ test('RT-A74 a stop of the runtime cancels every run, releases every lease and r
   expect(runs.map((runId) => t.runtime.runs.get(runId).state)).toEqual(runs.map(() => 'cancelled'))
   expect(t.rows(`SELECT 1 FROM leases WHERE state = 'active'`)).toEqual([])
   await t[Symbol.asyncDispose]()
+})
+
+test("RT-A89 the agent's own retry is shown and kept while it lasts, and gone at the end", async () => {
+  await using t = await createTestRuntime()
+  const { runId } = await t.submit()
+  await quiet()
+  t.executor.last().sink.push({
+    kind: 'retrying',
+    attempt: 2,
+    maxAttempts: null,
+    reasonCode: 'rate_limited',
+    retryAfterMs: 500,
+    continues: true,
+  })
+  await t.clock.advance(100)
+  const progress = (): unknown => t.rows(`SELECT json_extract(progress, '$.continues') AS c FROM runs`)
+  expect(t.events().at(-1)).toMatchObject({ type: 'run_retrying', data: { attempt: 2, continues: true } })
+  expect(progress()).toEqual([{ c: 1 }])
+  t.executor.last().end()
+  await quiet()
+  expect(progress()).toEqual([{ c: null }])
+  expect(t.runtime.runs.get(runId).state).toBe('completed')
+})
+
+test('RT-A22 an end asked for twice is written once, and another one is refused', async () => {
+  await using t = await createTestRuntime()
+  const { runId } = await t.submit()
+  await quiet()
+  const tables = createTables(t.store.db, createFakeIds(7))
+  const emitted: EventDraft[] = []
+  const write = (state: TerminalState): Promise<unknown> =>
+    t.store.writeTx(() =>
+      writeTerminal(tables, (...drafts) => emitted.push(...drafts), {
+        runId,
+        sessionId: t.session.id,
+        end: {
+          state,
+          stopReason: null,
+          error: null,
+          assistant: null,
+          tools: [],
+          sideEffects: 'none',
+          partialOutput: false,
+        },
+        from: ['running', 'terminalizing'],
+        event: 'run_finished',
+        by: { via: 'policy', connection: null },
+        at: t.clock.nowMs(),
+        failpoint: () => undefined,
+      }),
+    )
+  await expect(write('completed')).resolves.toEqual([])
+  await expect(write('completed')).resolves.toEqual([])
+  await expect(write('failed')).rejects.toMatchObject({ code: 'run_terminal_conflict' })
+  expect(emitted.map(({ type }) => type)).toEqual(['run_finished'])
 })

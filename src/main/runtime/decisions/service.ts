@@ -45,6 +45,8 @@ export interface DecisionService {
   pending(sessionId: string | null): DecisionRow[]
   history(sessionId: string, limit: number): DecisionRow[]
   get(decisionId: string): DecisionRow | null
+  /** What was open at an instant (wall clock). */
+  replayAt(sessionId: string, atMs: number): DecisionRow[]
   /** A page of the whole action. `offset` and `next` in UTF-16 units. @throws AppError `decision_not_found`, `file_failed`. */
   preview(decisionId: string, offset: number): Promise<{ text: string; bytes: number; next: number | null }>
   stop(): void
@@ -349,6 +351,7 @@ export function createDecisionService(ctx: RuntimeContext, registry: RunRegistry
     pending: (sessionId) => tables.decisions.pending(sessionId),
     history: (sessionId, limit) => tables.decisions.history(sessionId, limit),
     get: (decisionId) => tables.decisions.get(decisionId),
+    replayAt: (sessionId, atMs) => tables.decisions.openAt(sessionId, atMs),
     async preview(decisionId, offset) {
       const row = find(decisionId)
       const bytes =

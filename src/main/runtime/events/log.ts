@@ -67,10 +67,10 @@ interface Follow {
 }
 
 /**
- * Listens before the first page is read. Commits and their telling happen in one step of the event loop, so an empty page
+ * Listens from this call on, until the signal aborts or the caller leaves. Commits and their telling happen in one step of the event loop, so an empty page
  * means that the listener has missed nothing.
  */
-async function* follow(query: Follow, signal: AbortSignal): AsyncGenerator<SubscriptionItem> {
+function follow(query: Follow, signal: AbortSignal): AsyncIterable<SubscriptionItem> {
   const { sessionId, hub, page } = query
   let cursor = query.afterSeq
   let live = false
@@ -80,7 +80,7 @@ async function* follow(query: Follow, signal: AbortSignal): AsyncGenerator<Subsc
   let stopped = false
   let wake: () => void = () => undefined
 
-  using _listening = hub.listen(sessionId, {
+  const listening = hub.listen(sessionId, {
     events(events) {
       if (live) {
         waiting.push(...events)
@@ -105,7 +105,10 @@ async function* follow(query: Follow, signal: AbortSignal): AsyncGenerator<Subsc
       wake()
     },
   })
-  const abort = (): void => wake()
+  const abort = (): void => {
+    listening[Symbol.dispose]()
+    wake()
+  }
   signal.addEventListener('abort', abort)
 
   function fallBack(): void {
@@ -127,30 +130,34 @@ async function* follow(query: Follow, signal: AbortSignal): AsyncGenerator<Subsc
     return read
   }
 
-  try {
-    while (!signal.aborted) {
-      const told = facts
-      facts = []
-      yield* told
-      const events = next()
-      const last = events.at(-1)
-      if (last !== undefined) {
-        cursor = last.seq
-        yield { kind: 'events', events }
-        // Between two pages the event loop gets its turn.
-        await new Promise((resolve) => setImmediate(resolve))
-        continue
+  async function* items(): AsyncGenerator<SubscriptionItem> {
+    try {
+      while (!signal.aborted) {
+        const told = facts
+        facts = []
+        yield* told
+        const events = next()
+        const last = events.at(-1)
+        if (last !== undefined) {
+          cursor = last.seq
+          yield { kind: 'events', events }
+          // Between two pages the event loop gets its turn.
+          await new Promise((resolve) => setImmediate(resolve))
+          continue
+        }
+        if (stopped) {
+          yield { kind: 'runtime_stopped' }
+          return
+        }
+        await new Promise<void>((resolve) => {
+          wake = resolve
+          if (facts.length > 0 || waiting.length > 0 || stopped || signal.aborted || !live) resolve()
+        })
       }
-      if (stopped) {
-        yield { kind: 'runtime_stopped' }
-        return
-      }
-      await new Promise<void>((resolve) => {
-        wake = resolve
-        if (facts.length > 0 || waiting.length > 0 || stopped || signal.aborted || !live) resolve()
-      })
+    } finally {
+      signal.removeEventListener('abort', abort)
+      listening[Symbol.dispose]()
     }
-  } finally {
-    signal.removeEventListener('abort', abort)
   }
+  return items()
 }

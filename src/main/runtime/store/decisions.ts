@@ -12,6 +12,7 @@ const Payload = z.object({
   title: z.string(),
   action: PermissionAction,
   complete: z.boolean(),
+  wholeBytes: z.number().nullable(),
   riskReason: z.string(),
   options: z.array(AnswerOption),
   paths: z.array(z.string()),
@@ -84,6 +85,10 @@ export function createDecisionTable(db: Database) {
   const historySql = db.prepare(
     'SELECT * FROM decisions WHERE session_id = ? ORDER BY created_at DESC, id DESC LIMIT ?',
   )
+  const openAtSql = db.prepare(
+    `SELECT * FROM decisions WHERE session_id = @sessionId AND created_at <= @at AND (settled_at IS NULL OR settled_at > @at)
+       AND (expires_at IS NULL OR expires_at > @at) ORDER BY created_at, id`,
+  )
   const countSql = db.prepare(`SELECT count(*) FROM decisions WHERE session_id = ? AND status = 'pending'`).pluck()
   const rejectedSql = db
     .prepare(
@@ -98,8 +103,8 @@ export function createDecisionTable(db: Database) {
 
   return {
     insert(decision: DecisionRow): void {
-      const { toolCallId, tool, toolKind, title, action, complete, riskReason, options, paths } = decision
-      const payload = { toolCallId, tool, toolKind, title, action, complete, riskReason, options, paths }
+      const { toolCallId, tool, toolKind, title, action, complete, wholeBytes, riskReason, options, paths } = decision
+      const payload = { toolCallId, tool, toolKind, title, action, complete, wholeBytes, riskReason, options, paths }
       insertSql.run({
         id: decision.id,
         sessionId: decision.sessionId,
@@ -134,6 +139,10 @@ export function createDecisionTable(db: Database) {
     },
     history(sessionId: string, limit: number): DecisionRow[] {
       return historySql.all(sessionId, limit).map(toDecision)
+    },
+    /** Asked by then, and neither settled nor expired by then. */
+    openAt(sessionId: string, at: number): DecisionRow[] {
+      return openAtSql.all({ sessionId, at }).map(toDecision)
     },
     countPending(sessionId: string): number {
       return z.number().parse(countSql.get(sessionId))

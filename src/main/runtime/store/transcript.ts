@@ -13,7 +13,6 @@ export interface NewEntry {
 }
 
 const Turn = z.object({ id: z.string(), run_id: z.string().nullable(), status: z.string(), start_seq: z.number() })
-const EntryText = z.object({ id: z.string(), kind: z.string(), text: z.string().nullable() })
 
 export type TranscriptTables = ReturnType<typeof createTranscriptTables>
 
@@ -33,10 +32,6 @@ export function createTranscriptTables(db: Database, sessions: SessionTable, ids
   const firstUserSql = db
     .prepare(`SELECT id FROM entries WHERE run_id = ? AND kind = 'user' ORDER BY seq LIMIT 1`)
     .pluck()
-  const ofSessionSql = db.prepare(
-    `SELECT id, kind, json_extract(body, '$.text') AS text FROM entries WHERE session_id = ? AND kind IN ('user', 'assistant', 'tool')
-     ORDER BY seq DESC`,
-  )
 
   function append(
     owner: { sessionId: string; turnId: string | null; runId: string | null },
@@ -78,13 +73,6 @@ export function createTranscriptTables(db: Database, sessions: SessionTable, ids
         .string()
         .nullable()
         .parse(firstUserSql.get(runId) ?? null)
-    },
-    /** What was said and done, newest first, read lazily. */
-    *newestFirst(sessionId: string): Generator<{ kind: string; text: string }> {
-      for (const raw of ofSessionSql.iterate(sessionId)) {
-        const row = EntryText.parse(raw)
-        if (row.text !== null) yield { kind: row.kind, text: row.text }
-      }
     },
   }
 }
