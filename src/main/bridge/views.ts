@@ -93,6 +93,7 @@ export function createViews(deps: {
         by: row.by,
         settledAt: row.settledAt,
         told: row.told,
+        ...(row.wholeBytes === null ? {} : { wholeBytes: row.wholeBytes }),
         sessionId: row.sessionId,
         runId: row.runId,
         sessionTitle: session.title,
