@@ -1,4 +1,3 @@
-/** What the Router adds to a request's first byte: routed over direct, interleaved, medians, as ratios. */
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { Agent, request as httpRequest } from 'node:http'
@@ -8,17 +7,18 @@ import { createRouter, routeDigest } from '../../src/main/providers/router/index
 import type { RouteBinding, RouterPort } from '../../src/main/providers/router/index.ts'
 import { createUpstream } from '../../src/main/providers/upstream/index.ts'
 import { createMemoryLog } from '../support/log.ts'
-
-export interface RouterBench {
-  readonly name: string
-  /** Routed divided by direct, one per repeat. */
-  readonly ratios: readonly number[]
-  readonly target: number
-}
+import { median } from './types.ts'
+import type { Benchmark, Figure } from './types.ts'
 
 const REPEATS = 5
 
-export async function bench(): Promise<RouterBench[]> {
+export const routerFirstByte: Benchmark = {
+  name: 'router-first-byte',
+  how: `Time to the first byte of the answer through the Router over that without it, interleaved, median of ${REPEATS} repeats; the Provider is in a thread of its own.`,
+  run: measureRouter,
+}
+
+async function measureRouter(): Promise<readonly Figure[]> {
   const worker = new Worker(new URL('./upstream-worker.ts', import.meta.url))
   const [upstreamPort] = (await once(worker, 'message')) as [number]
   const routeId = randomBytes(32).toString('base64url')
@@ -32,7 +32,7 @@ export async function bench(): Promise<RouterBench[]> {
   })
   const { port } = await router.ensureListening()
   const agent = new Agent({ keepAlive: true })
-  const measure = async (name: string, target: number, body: Buffer, rounds: number): Promise<RouterBench> => {
+  const measure = async (name: string, target: number, body: Buffer, rounds: number): Promise<Figure> => {
     const ratios: number[] = []
     for (let repeat = 0; repeat < REPEATS; repeat++) {
       const direct: number[] = []
@@ -43,7 +43,7 @@ export async function bench(): Promise<RouterBench[]> {
       }
       ratios.push(median(routed) / median(direct))
     }
-    return { name, ratios, target }
+    return { name, unit: 'times', value: median(ratios), samples: ratios, target: { kind: 'at_most', value: target } }
   }
   try {
     return [
@@ -56,10 +56,6 @@ export async function bench(): Promise<RouterBench[]> {
     await upstream.close()
     await worker.terminate()
   }
-}
-
-export function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }
 
 function firstByteMs(agent: Agent, port: number, routeId: string, body: Buffer): Promise<number> {
