@@ -17,6 +17,6 @@ export const folders = {
   newFolder: 'New folder',
   newFolderName: 'Name of the new folder',
   create: 'Create',
-  useThis: 'Use this folder',
+  chooseThis: 'Use this folder',
   cancel: 'Cancel',
 } as const

@@ -30,7 +30,7 @@ export function FolderBrowser({ from, onChoose, onClose }: FolderBrowserProps) {
         <>
           <Button onClick={onClose}>{folders.cancel}</Button>
           <Button tone="primary" disabled={path === null} onClick={() => path !== null && onChoose(path)}>
-            {folders.useThis}
+            {folders.chooseThis}
           </Button>
         </>
       }

@@ -39,6 +39,7 @@ export function NewFolder({ within, onCreated }: { within: string; onCreated: (p
       <TextField
         label={folders.newFolderName}
         value={name}
+        // oxlint-disable-next-line jsx-a11y/no-autofocus -- the button that stood here was pressed to type a name
         autoFocus
         error={create.error?.message ?? null}
         onChange={setName}
