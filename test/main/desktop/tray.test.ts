@@ -1,0 +1,65 @@
+import { inflateSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { trayIconPng } from '../../../src/main/desktop/tray-icon.ts'
+import { trayView } from '../../../src/main/desktop/tray.ts'
+import { aDecision, aSession } from './support.ts'
+
+const running = [aSession(1, { state: 'running' })]
+
+test.each([
+  ['idle', { pending: [], running: [] }, 'Wheelhouse: idle'],
+  ['running', { pending: [], running }, 'Wheelhouse: 1 running'],
+  ['waiting', { pending: [aDecision(1)], running }, 'Wheelhouse: 1 waiting for you'],
+] as const)('the tray is %s, and says so', (state, attention, tooltip) => {
+  expect(trayView(attention)).toMatchObject({ state, tooltip, count: attention.pending.length })
+})
+
+test('the menu lists at most five approvals, each leading to its own, and then the rest together', () => {
+  const pending = Array.from({ length: 7 }, (_, at) => aDecision(at + 1))
+  const places = trayView({ pending, running: [] }).items.flatMap((item) => (item.kind === 'open' ? [item.place] : []))
+  expect(places).toEqual([
+    ...pending.slice(0, 5).map(({ decisionId }) => ({ kind: 'approvals', decisionId })),
+    { kind: 'approvals', decisionId: null },
+  ])
+})
+
+test('the menu leads to the sessions that run', () => {
+  const [, session] = trayView({ pending: [], running }).items
+  expect(session).toEqual({
+    kind: 'open',
+    label: 'Session 1',
+    place: { kind: 'session', sessionId: running[0]?.id },
+  })
+})
+
+test('a label shows hidden characters and is short', () => {
+  const action = { kind: 'command', command: `\u202E${'x'.repeat(500)}`, cwd: '/', wrapper: null } as const
+  const [item] = trayView({ pending: [aDecision(1, { action })], running: [] }).items
+  const label = item?.kind === 'open' ? item.label : ''
+  expect(label).toMatch(/^Session 1: \[U\+202E\]x+…$/)
+  expect(label.length).toBeLessThanOrEqual(60)
+})
+
+test('the icon is a valid PNG whose shape tells the state and the count', () => {
+  const pictures = [
+    trayIconPng('idle', 0),
+    trayIconPng('running', 0),
+    trayIconPng('waiting', 1),
+    trayIconPng('waiting', 2),
+    trayIconPng('waiting', 12),
+  ].map(opaqueMap)
+  expect(new Set(pictures).size).toBe(5)
+})
+
+/** Which pixels are more than half covered, as text: colours left out. */
+function opaqueMap(png: Buffer): string {
+  expect(png.subarray(1, 4).toString()).toBe('PNG')
+  const at = png.indexOf('IDAT')
+  const rows = inflateSync(png.subarray(at + 4, at + 4 + png.readUInt32BE(at - 4)))
+  expect(rows).toHaveLength(32 * (32 * 4 + 1))
+  let map = ''
+  for (let y = 0; y < 32; y++) {
+    for (let x = 0; x < 32; x++) map += (rows[y * 129 + 1 + x * 4 + 3] ?? 0) > 127 ? '#' : '.'
+  }
+  return map
+}
