@@ -1,6 +1,6 @@
 import { useCallback, useState } from 'react'
 
-export const SIDEBAR = { minPx: 180, maxPx: 480, stepPx: 16, defaultPx: 264 } as const
+export const SIDEBAR = { minPx: 180, maxPx: 480, stepPx: 16, defaultPx: 296 } as const
 const KEY = 'wheelhouse.sidebar'
 
 interface Sidebar {

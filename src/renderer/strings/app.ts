@@ -58,8 +58,8 @@ export const app = {
     groups: { everywhere: 'Everywhere', list: 'Session list', session: 'Session', approvals: 'Approvals' },
   },
   said: {
-    completed: (title: string) => `${title}: completed`,
-    failed: (title: string) => `${title}: failed`,
+    completed: (title: string) => `${title} is done`,
+    failed: (title: string) => `${title} did not get through`,
     ended: (title: string, word: string) => `${title}: ${word}`,
     approval: (title: string, wants: string) => `${title} is waiting for you: ${wants}`,
   },

@@ -1,7 +1,7 @@
 import { memo, useId, useState } from 'react'
 import type { ToolItem } from '../../../shared/projection/index.ts'
 import { strings } from '../../strings/index.ts'
-import { duration, PathText, Revealed, shortenMiddle } from '../../text/index.ts'
+import { duration, PathText, relativeTo, Revealed, shortenMiddle } from '../../text/index.ts'
 import { StateMark } from '../../ui/index.ts'
 import type { MarkState } from '../../ui/index.ts'
 import { ToolContentView } from './ToolContentView.tsx'
@@ -16,19 +16,21 @@ const MARKS: Readonly<Record<ToolItem['status'], MarkState>> = {
   failed: 'failed',
   declined: 'held',
 }
-/** What a person wants to see without asking: changes and commands. */
+/** What a person wants to see without asking: changes and commands. Before they happen, the approval shows them. */
 const OPEN_KINDS: ReadonlySet<ToolItem['tool']> = new Set(['edit', 'delete', 'move', 'execute'])
 
 /** One tool call: what it did, to what, how it went and how long it took. */
 export const ToolCall = memo(function ToolCall({ tool, workDir }: { tool: ToolItem; workDir: string }) {
   const [chosen, setChosen] = useState<boolean | null>(null)
-  const open = chosen ?? (OPEN_KINDS.has(tool.tool) || tool.status === 'failed')
+  const open = chosen ?? (tool.status === 'failed' || (tool.status !== 'pending' && OPEN_KINDS.has(tool.tool)))
   const bodyId = useId()
   const { toolKinds, toolStates } = strings.session
-  const paths = tool.paths.filter((path) => !tool.title.includes(path))
+  const kind = toolKinds[tool.tool]
+  const title = tool.title === '' ? (tool.name ?? '') : tool.title
+  const paths = tool.paths.filter((path) => !title.includes(relativeTo(path, workDir)))
   const hasBody = tool.content.length > 0 || tool.allowedBy !== null || tool.title.length > TITLE_CHARS
   return (
-    <section className={styles.tool} data-status={tool.status} aria-label={`${toolKinds[tool.tool]}: ${tool.title}`}>
+    <section className={styles.tool} data-status={tool.status} aria-label={`${kind}: ${title}`}>
       <div className={styles.head}>
         <StateMark state={MARKS[tool.status]} label={toolStates[tool.status]} />
         <button
@@ -39,9 +41,9 @@ export const ToolCall = memo(function ToolCall({ tool, workDir }: { tool: ToolIt
           disabled={!hasBody}
           onClick={() => setChosen(!open)}
         >
-          <span className={styles.kind}>{toolKinds[tool.tool]}</span>
+          {!title.toLowerCase().startsWith(kind.toLowerCase()) && <span className={styles.kind}>{kind}</span>}
           <span className={styles.title} data-mono={tool.tool === 'execute' ? '' : undefined}>
-            <Revealed text={shortenMiddle(tool.title === '' ? (tool.name ?? '') : tool.title, TITLE_CHARS)} />
+            <Revealed text={shortenMiddle(title, TITLE_CHARS)} />
           </span>
         </button>
         <span className={styles.paths}>
