@@ -1,9 +1,30 @@
 /** Every string of the interface, in one typed catalogue: plain words, or functions of what they name. */
+import { agents } from './agents.ts'
 import { app } from './app.ts'
+import { approvals } from './approvals.ts'
 import { content } from './content.ts'
 import { errors } from './errors.ts'
+import { firstRun } from './first-run.ts'
+import { folders } from './folders.ts'
+import { health } from './health.ts'
 import { newSession } from './new-session.ts'
+import { providers } from './providers.ts'
 import { session } from './session.ts'
 import { sessions } from './sessions.ts'
+import { settings } from './settings.ts'
 
-export const strings = { app, content, errors, newSession, session, sessions } as const
+export const strings = {
+  agents,
+  app,
+  approvals,
+  content,
+  errors,
+  firstRun,
+  folders,
+  health,
+  newSession,
+  providers,
+  session,
+  sessions,
+  settings,
+} as const

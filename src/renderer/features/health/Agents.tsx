@@ -1,0 +1,59 @@
+import { useQueryClient } from '@tanstack/react-query'
+import type { AgentView } from '../../../shared/bridge/index.ts'
+import { useCall, useChange } from '../../bridge/index.ts'
+import { strings } from '../../strings/index.ts'
+import { PathText } from '../../text/index.ts'
+import { Button, ErrorNote, StateMark } from '../../ui/index.ts'
+import { CheckList } from './CheckList.tsx'
+import { Section } from './Section.tsx'
+import styles from './health.module.css'
+
+export function Agents() {
+  const agents = useCall('agents.list', {})
+  return (
+    <Section title={strings.health.agents} about={strings.health.agentsText}>
+      {agents.error !== null && <ErrorNote error={agents.error} onRetry={() => void agents.refetch()} />}
+      <ul className={styles.rows}>
+        {(agents.data?.agents ?? []).map((agent) => (
+          <AgentRow key={agent.id} agent={agent} />
+        ))}
+      </ul>
+    </Section>
+  )
+}
+
+function AgentRow({ agent }: { agent: AgentView }) {
+  const queries = useQueryClient()
+  const preflight = useChange('agents.preflight')
+  const { health } = strings
+  const check = (): void =>
+    preflight.mutate(
+      { agentId: agent.id },
+      { onSettled: () => void queries.invalidateQueries({ queryKey: ['agents.list'] }) },
+    )
+  return (
+    <li className={styles.row}>
+      <div className={styles.rowHead}>
+        <strong className={styles.name}>{agent.label}</strong>
+        <StateMark
+          showLabel
+          state={agent.available ? 'completed' : agent.unchecked ? 'idle' : 'failed'}
+          label={agent.available ? health.ready : agent.unchecked ? health.unchecked : health.notReady}
+        />
+        {agent.version !== null && <span className={styles.small}>{agent.version}</span>}
+        {agent.path !== null && <PathText path={agent.path} />}
+        <span className={styles.actions}>
+          <Button
+            pending={preflight.isPending}
+            aria-label={health.named(health.checkAgain, agent.label)}
+            onClick={check}
+          >
+            {health.checkAgain}
+          </Button>
+        </span>
+      </div>
+      {preflight.error !== null && <ErrorNote error={preflight.error} onRetry={check} />}
+      {agent.checks.length > 0 && <CheckList checks={agent.checks} />}
+    </li>
+  )
+}

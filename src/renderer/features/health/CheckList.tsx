@@ -1,0 +1,23 @@
+import type { Check } from '../../../shared/bridge/index.ts'
+import { strings } from '../../strings/index.ts'
+import { StateMark } from '../../ui/index.ts'
+import type { MarkState } from '../../ui/index.ts'
+import styles from './health.module.css'
+
+const MARKS: Readonly<Record<Check['status'], MarkState>> = { pass: 'completed', warn: 'waiting', fail: 'failed' }
+
+/** Checks with what to do about each that did not pass. */
+export function CheckList({ checks }: { checks: readonly Check[] }) {
+  return (
+    <ul className={styles.checks}>
+      {checks.map((check) => (
+        <li key={check.id} className={styles.check} data-status={check.status}>
+          <StateMark showLabel state={MARKS[check.status]} label={strings.health.status[check.status]} />
+          <span>{check.label}</span>
+          <span className={styles.message}>{check.message}</span>
+          {check.hint !== null && <span className={styles.hint}>{check.hint}</span>}
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,18 @@
+import { strings } from '../../strings/index.ts'
+import { Agents } from './Agents.tsx'
+import { Checks } from './Checks.tsx'
+import { LogTail } from './LogTail.tsx'
+import { Workers } from './Workers.tsx'
+import styles from './health.module.css'
+
+export function HealthView() {
+  return (
+    <section className={styles.view} aria-labelledby="health-heading">
+      <h1 id="health-heading">{strings.health.heading}</h1>
+      <Workers />
+      <Checks />
+      <Agents />
+      <LogTail />
+    </section>
+  )
+}

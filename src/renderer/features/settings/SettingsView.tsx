@@ -1,0 +1,52 @@
+import { useId } from 'react'
+import type { ReactNode } from 'react'
+import { useTopic } from '../../stores/app-stores.tsx'
+import { strings } from '../../strings/index.ts'
+import { Choice, OnOff, WholeNumber } from './controls.tsx'
+import { DoNotDisturb } from './DoNotDisturb.tsx'
+import { OsMode } from './OsMode.tsx'
+import { Proxy } from './Proxy.tsx'
+import styles from './settings.module.css'
+
+/** Every setting, saved as soon as it is changed. */
+export function SettingsView() {
+  const loaded = useTopic('settings', (state) => state.loaded)
+  const { settings } = strings
+  return (
+    <section className={styles.view} aria-labelledby="settings-heading">
+      <h1 id="settings-heading">{settings.heading}</h1>
+      {loaded && (
+        <>
+          <Section title={settings.sections.appearance}>
+            <Choice of="theme" labels={settings.themes} />
+          </Section>
+          <Section title={settings.sections.agents}>
+            <Choice of="defaultMode" labels={settings.modes} />
+            <OsMode />
+            <WholeNumber of="launchTimeoutS" unit={settings.seconds} min={5} max={600} />
+          </Section>
+          <Section title={settings.sections.attention}>
+            <OnOff of="notifications" />
+            <DoNotDisturb />
+            <OnOff of="keepInTray" />
+          </Section>
+          <Section title={settings.sections.network}>
+            <Proxy />
+            <WholeNumber of="requestBodyCapMiB" unit={settings.mib} min={1} max={128} />
+            <WholeNumber of="webPort" unit={settings.port} min={1_024} max={65_535} empty={settings.portEmpty} />
+          </Section>
+        </>
+      )}
+    </section>
+  )
+}
+
+function Section({ title, children }: { title: string; children: ReactNode }) {
+  const id = useId()
+  return (
+    <section className={styles.section} aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
+  )
+}

@@ -1,0 +1,53 @@
+import type { SettingKey } from '../../shared/settings.ts'
+
+const LABELS: Readonly<Record<SettingKey, string>> = {
+  theme: 'Theme',
+  keepInTray: 'Keep in tray',
+  notifications: 'Notifications',
+  doNotDisturb: 'Do not disturb',
+  defaultMode: 'Default mode',
+  osModeEnabled: 'Unbound mode',
+  launchTimeoutS: 'Start timeout',
+  requestBodyCapMiB: 'Request size limit',
+  upstreamProxy: 'Proxy',
+  welcomeDone: 'First steps',
+  webPort: 'Browser port',
+}
+
+export const settings = {
+  heading: 'Settings',
+  sections: {
+    appearance: 'Appearance',
+    agents: 'Agents',
+    attention: 'Window and notifications',
+    network: 'Network',
+  },
+  label: (key: SettingKey) => LABELS[key],
+  themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
+  modes: {
+    plan: 'Plan: reads, changes nothing',
+    agent: 'Ask: asks before it acts',
+    yolo: 'Allow: acts, asks for risks',
+  },
+  osWarning:
+    'In this mode an agent runs every command and changes every file without asking, as you, on this machine. Nothing it does is held back, and what it deletes is gone.',
+  osConfirmTitle: 'Offer the unbound mode?',
+  osConfirm: 'Offer it',
+  cancel: 'Cancel',
+  seconds: 'Seconds',
+  mib: 'MiB',
+  port: 'Port',
+  portEmpty: 'Empty: any free one. A change counts from the next start.',
+  from: 'From',
+  to: 'To',
+  timeHint: 'As 22:00',
+  proxies: { none: 'None: directly', system: 'The system’s proxy', address: 'A proxy at an address' },
+  proxyAddress: 'Proxy address',
+  proxyHint: 'Such as http://proxy.example.com:8080, without a login.',
+  save: 'Save',
+  outOfRange: (min: number, max: number) =>
+    `A whole number from ${min.toLocaleString('en')} to ${max.toLocaleString('en')}.`,
+  notATime: 'A time of day, such as 07:30.',
+  notAProxy: 'An address that begins with http:// or https://, without a login.',
+  notDurable: 'Saved, but a power failure may still undo it.',
+} as const
