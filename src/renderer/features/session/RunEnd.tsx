@@ -24,11 +24,11 @@ const MARKS: Readonly<Record<RunState, MarkState>> = {
 }
 
 /** How the turn stands: its state, what it took, and what went wrong. */
-export function RunEnd({ run, sessionId, newest }: { run: RunView; sessionId: string; newest: boolean }) {
+export function RunEnd({ run, newest }: { run: RunView; newest: boolean }) {
   const from = run.startedAt ?? run.createdAt
   return (
     <>
-      {run.error !== null && <RunError run={run} error={run.error} sessionId={sessionId} newest={newest} />}
+      {run.error !== null && <RunError run={run} error={run.error} newest={newest} />}
       <footer className={styles.end}>
         <StateMark state={MARKS[run.state]} label={strings.session.runStates[run.state]} showLabel />
         {run.finishedAt !== null && from > 0 && <span>{duration(run.finishedAt - from)}</span>}

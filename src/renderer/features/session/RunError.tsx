@@ -12,7 +12,6 @@ import styles from './Turn.module.css'
 export interface RunErrorProps {
   run: RunView
   error: ErrorInfo
-  sessionId: string
   newest: boolean
 }
 

@@ -16,13 +16,20 @@ const MARKS: Readonly<Record<ToolItem['status'], MarkState>> = {
   failed: 'failed',
   declined: 'held',
 }
-/** What a person wants to see without asking: changes and commands. Before they happen, the approval shows them. */
+/** What a person wants to see without asking: changes and commands. */
 const OPEN_KINDS: ReadonlySet<ToolItem['tool']> = new Set(['edit', 'delete', 'move', 'execute'])
 
+export interface ToolCallProps {
+  tool: ToolItem
+  /** An approval of it stands beside it, and shows what it is. */
+  asked: boolean
+  workDir: string
+}
+
 /** One tool call: what it did, to what, how it went and how long it took. */
-export const ToolCall = memo(function ToolCall({ tool, workDir }: { tool: ToolItem; workDir: string }) {
+export const ToolCall = memo(function ToolCall({ tool, asked, workDir }: ToolCallProps) {
   const [chosen, setChosen] = useState<boolean | null>(null)
-  const open = chosen ?? (tool.status === 'failed' || (tool.status !== 'pending' && OPEN_KINDS.has(tool.tool)))
+  const open = chosen ?? opensBySelf(tool, asked)
   const bodyId = useId()
   const { toolKinds, toolStates } = strings.session
   const kind = toolKinds[tool.tool]
@@ -82,3 +89,9 @@ export const ToolCall = memo(function ToolCall({ tool, workDir }: { tool: ToolIt
     </section>
   )
 })
+
+function opensBySelf(tool: ToolItem, asked: boolean): boolean {
+  if (tool.status === 'failed') return true
+  const newsBeyondApproval = tool.content.some((content) => content.type === 'output')
+  return tool.status !== 'pending' && OPEN_KINDS.has(tool.tool) && (!asked || newsBeyondApproval)
+}

@@ -39,7 +39,7 @@ export function TranscriptView({ session, state, onEarlier }: TranscriptViewProp
             <EmptyState title={strings.session.empty}>{strings.session.emptyHint}</EmptyState>
           )}
           {state.runs.map((run) => (
-            <Turn key={run.runId} run={run} sessionId={session.id} workDir={session.workDir} newest={run === newest} />
+            <Turn key={run.runId} run={run} workDir={session.workDir} newest={run === newest} />
           ))}
         </div>
       </div>

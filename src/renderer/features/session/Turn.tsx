@@ -17,15 +17,15 @@ const LABEL_CHARS = 80
 
 export interface TurnProps {
   run: RunView
-  sessionId: string
   workDir: string
   newest: boolean
 }
 
 /** One prompt, and everything that came of it. */
-export const Turn = memo(function Turn({ run, sessionId, workDir, newest }: TurnProps) {
+export const Turn = memo(function Turn({ run, workDir, newest }: TurnProps) {
   const [from, setFrom] = useState(Math.max(0, run.items.length - SHOWN_ITEMS))
   const hidden = Math.min(from, Math.max(0, run.items.length - SHOWN_ITEMS))
+  const asked = new Set(run.items.flatMap((item) => (item.kind === 'decision' ? [item.decision.toolCallId] : [])))
   return (
     <article
       className={styles.turn}
@@ -51,10 +51,15 @@ export const Turn = memo(function Turn({ run, sessionId, workDir, newest }: Turn
         </button>
       )}
       {run.items.slice(hidden).map((item) => (
-        <TurnItem key={keyOf(item)} item={item} runId={run.runId} sessionId={sessionId} workDir={workDir} />
+        <TurnItem
+          key={keyOf(item)}
+          item={item}
+          asked={item.kind === 'tool' && asked.has(item.toolCallId)}
+          workDir={workDir}
+        />
       ))}
       {run.retry !== null && <RetryNote retry={run.retry} />}
-      <RunEnd run={run} sessionId={sessionId} newest={newest} />
+      <RunEnd run={run} newest={newest} />
     </article>
   )
 })

@@ -11,13 +11,13 @@ import styles from './Turn.module.css'
 
 export interface TurnItemProps {
   item: TranscriptItem
-  runId: string
-  sessionId: string
+  /** A tool call of which an approval was asked. */
+  asked: boolean
   workDir: string
 }
 
 /** One thing that happened in a turn. Items that did not change are not drawn again. */
-export const TurnItem = memo(function TurnItem({ item, workDir }: TurnItemProps) {
+export const TurnItem = memo(function TurnItem({ item, asked, workDir }: TurnItemProps) {
   switch (item.kind) {
     case 'text':
       return (
@@ -28,7 +28,7 @@ export const TurnItem = memo(function TurnItem({ item, workDir }: TurnItemProps)
     case 'thought':
       return <Thought text={item.text} />
     case 'tool':
-      return <ToolCall tool={item} workDir={workDir} />
+      return <ToolCall tool={item} asked={asked} workDir={workDir} />
     case 'decision':
       return <ApprovalCard decision={item.decision} />
     case 'steer':
