@@ -7,6 +7,7 @@ import { createHost } from '../host.ts'
 import { createHostControl, createSystemClock, withDeadline } from '../platform/index.ts'
 import type { Clock, FrameConnection, HostControl } from '../platform/index.ts'
 import { whenAborted } from './interrupt.ts'
+import type { Interrupts } from './interrupt.ts'
 
 export interface CliBridge extends AsyncDisposable {
   readonly bridge: Bridge
@@ -18,7 +19,7 @@ export interface CliBridgeOptions {
   dataDir: string
   entryDir: string
   /** Told to end: what is not open by then is not waited for. */
-  interrupted: AbortSignal
+  interrupts: Interrupts
 }
 
 const HELLO_MS = 10_000
@@ -41,17 +42,18 @@ export type LockOrJoin = { kind: 'host'; release(): Promise<void> } | { kind: 'r
 /** The data folder's lock, or the bridge of the host that has it. @throws AppError `host_unreachable`. */
 export async function lockOrJoin(
   control: HostControl,
-  { dataDir, interrupted }: Pick<CliBridgeOptions, 'dataDir' | 'interrupted'>,
+  { dataDir, interrupts }: Pick<CliBridgeOptions, 'dataDir' | 'interrupts'>,
 ): Promise<LockOrJoin> {
+  const { signal } = interrupts
   const clock = createSystemClock()
   for (let tries = 1; ; tries++) {
     const role = await control.acquire(dataDir)
     if (role.kind === 'host') return role
     try {
-      return { kind: 'running', cli: await openShared(clock, await role.connect(interrupted)) }
+      return { kind: 'running', cli: await openShared(clock, await role.connect(signal)) }
     } catch (thrown) {
       const passes = thrown instanceof AppError && thrown.code === 'host_unreachable'
-      if (!passes || tries === TRIES || interrupted.aborted) throw thrown
+      if (!passes || tries === TRIES || signal.aborted) throw thrown
     }
   }
 }
@@ -73,7 +75,7 @@ async function openPrivateHost(
   control: HostControl,
   clock: Clock,
   role: { release(): Promise<void> },
-  { dataDir, entryDir, interrupted }: CliBridgeOptions,
+  { dataDir, entryDir, interrupts }: CliBridgeOptions,
 ): Promise<CliBridge> {
   await using undo = new AsyncDisposableStack()
   undo.defer(() => role.release())
@@ -94,9 +96,9 @@ async function openPrivateHost(
   undo.defer(() => bridge.close())
   // Another command may have come to lean on this host: it is not pulled away from under it.
   undo.defer(async () => {
-    if (others.size === 0 || interrupted.aborted) return
-    process.stderr.write('Another command still uses this host, which ends with it. Press Ctrl-C to end both.\n')
-    await Promise.race([new Promise<void>((resolve) => (left = resolve)), whenAborted(interrupted)])
+    if (others.size === 0) return
+    process.stderr.write('Another command still uses this host, and is waited for. Press Ctrl-C to end both.\n')
+    await Promise.race([new Promise<void>((resolve) => (left = resolve)), whenAborted(interrupts.renew())])
   })
   await untilOpen(bridge, clock)
   const all = undo.move()

@@ -6,7 +6,7 @@ import type { CliBridge } from './bridge.ts'
 import { call } from './call.ts'
 import { doctor } from './doctor.ts'
 import { EXIT } from './exit-codes.ts'
-import { listenForInterrupt, whenAborted } from './interrupt.ts'
+import { listenForInterrupts, whenAborted } from './interrupt.ts'
 import { printError } from './print.ts'
 import { run } from './run.ts'
 import { runServe } from './serve.ts'
@@ -39,8 +39,9 @@ export async function runCli(args: readonly string[], entryDir: string): Promise
     const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
     if (command === undefined) throw new UsageError(`There is no command "${name}".`)
     const execute = command(rest)
-    const interrupted = listenForInterrupt()
-    await using cli = await openCliBridge({ dataDir: defaultDataDir(), entryDir, interrupted })
+    const interrupts = listenForInterrupts()
+    const interrupted = interrupts.signal
+    await using cli = await openCliBridge({ dataDir: defaultDataDir(), entryDir, interrupts })
     return interrupted.aborted ? EXIT.interrupted : await execute(cli, interrupted)
   } catch (thrown) {
     if (thrown instanceof UsageError || isParseError(thrown)) {

@@ -2,21 +2,32 @@ import { EXIT } from './exit-codes.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/**
- * Aborts at the first SIGINT, SIGTERM or SIGHUP, and when nobody reads standard output any more. A second signal leaves at
- * once, with exit code 130.
- */
-export function listenForInterrupt(): AbortSignal {
-  const interrupted = new AbortController()
+/** What tells a command to end: SIGINT, SIGTERM, SIGHUP, and nobody who reads standard output any more. */
+export interface Interrupts {
+  /** Aborts at the first. A second signal leaves at once, with exit code 130. */
+  readonly signal: AbortSignal
+  /** The next one is a first one again: what goes on now is more than the command that was told to end. */
+  renew(): AbortSignal
+}
+
+export function listenForInterrupts(): Interrupts {
+  const first = new AbortController()
+  let current = first
   const tell = (): void => {
-    if (interrupted.signal.aborted) process.exit(EXIT.interrupted)
-    interrupted.abort()
+    if (current.signal.aborted) process.exit(EXIT.interrupted)
+    current.abort()
   }
   for (const signal of SIGNALS) process.on(signal, tell)
   // A closed pipe or terminal is told to the stream, and would end the process in the middle of everything.
-  process.stdout.on('error', () => interrupted.abort())
+  process.stdout.on('error', () => first.abort())
   process.stderr.on('error', () => undefined)
-  return interrupted.signal
+  return {
+    signal: first.signal,
+    renew() {
+      current = new AbortController()
+      return current.signal
+    },
+  }
 }
 
 /** Resolves when the signal aborts. */

@@ -9,7 +9,7 @@ import type { WebHost } from '../web/index.ts'
 import { lockOrJoin } from './bridge.ts'
 import { whenBroken } from './broken.ts'
 import { EXIT } from './exit-codes.ts'
-import { listenForInterrupt, whenAborted } from './interrupt.ts'
+import { listenForInterrupts, whenAborted } from './interrupt.ts'
 import { printError } from './print.ts'
 
 const USAGE = `Usage: wheelhouse serve [--port N] [--demo]
@@ -54,8 +54,9 @@ function readOptions(args: readonly string[]): { port: number | null; demo: bool
 async function serve(options: { port: number | null; demo: boolean }, entryDir: string): Promise<number> {
   const dataDir = defaultDataDir()
   const control = createHostControl()
-  const interrupted = listenForInterrupt()
-  const role = await lockOrJoin(control, { dataDir, interrupted })
+  const interrupts = listenForInterrupts()
+  const interrupted = interrupts.signal
+  const role = await lockOrJoin(control, { dataDir, interrupts })
   if (role.kind === 'running') {
     await using cli = role.cli
     const { url } = await cli.bridge.call('system.activate', { want: 'link' })

@@ -1,5 +1,12 @@
+import type { CloseOptions } from '../workers/index.ts'
 import { closeRecord } from './open-worker.ts'
 import type { Parts } from './types.ts'
+
+/**
+ * Their host is gone, and their standard input with it, so that nothing of theirs is worth a long wait. All of it stays
+ * under what the runtime waits for a session's earlier worker.
+ */
+const ORPHAN: CloseOptions = { closeStdinMs: 0, termGraceMs: 1_000, confirmMs: 2_500 }
 
 export type Reaped = 'absent' | 'stopped' | 'alive'
 
@@ -19,7 +26,7 @@ export function reapEarlierWorkers(parts: Parts): Reaper {
   const left = ledger.open()
   const reaping = left.map(async (record): Promise<Reaped> => {
     try {
-      const outcome = await workers.reap(record.workerId, record.process)
+      const outcome = await workers.reap(record.workerId, record.process, ORPHAN)
       await closeRecord(parts, record.workerId, outcome)
       if (outcome.kind === 'held') return 'alive'
       return outcome.strongest === 'none' ? 'absent' : 'stopped'
