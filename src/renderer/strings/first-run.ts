@@ -19,7 +19,7 @@ export const firstRun = {
   ownLoginText: 'As it is used in a terminal. Wheelhouse never sees it.',
   keyMissing: 'needs a key',
   addProvider: 'Add Provider',
-  useRehearsal: 'Use the rehearsal model',
+  rehearse: 'Use the rehearsal model',
   rehearsal: 'Rehearsal: a scripted stand-in, no key, no network',
   rehearsalName: (agent: string) => `Rehearsal for ${agent}`,
   rehearsalReady: 'The rehearsal model is set up.',

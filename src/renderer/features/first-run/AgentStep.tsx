@@ -15,13 +15,12 @@ export function AgentStep({ state, onNext }: { state: FirstRunState; onNext: () 
   const name = useId()
   const found = agents.data?.agents ?? null
 
-  const checkUnchecked = useEffectEvent((list: readonly AgentView[]) => {
-    for (const agent of list) if (agent.unchecked) check(agent.id)
+  const checkUnchecked = useEffectEvent(() => {
+    for (const agent of found ?? []) if (agent.unchecked) check(agent.id)
   })
   const loaded = found !== null
   useEffect(() => {
-    if (loaded) checkUnchecked(agents.data?.agents ?? [])
-    // oxlint-disable-next-line react/exhaustive-effect-dependencies -- once, when the list is first there
+    if (loaded) checkUnchecked()
   }, [loaded])
 
   return (
@@ -63,7 +62,7 @@ function useChecks() {
   const [checking, setChecking] = useState<ReadonlySet<AgentId>>(new Set())
   const check = (agentId: AgentId): void => {
     setChecking((ids) => new Set(ids).add(agentId))
-    bridge
+    void bridge
       .call('agents.preflight', { agentId })
       // What it lacks stands in the list; a check that failed to run leaves the agent unchecked there.
       .catch(() => undefined)

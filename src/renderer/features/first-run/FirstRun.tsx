@@ -15,22 +15,12 @@ const TITLES = {
 
 /** Three steps, each of which can be skipped. */
 export function FirstRun() {
-  const [at, setAt] = useState(0)
+  const [{ at, moved }, setAt] = useState({ at: 0, moved: false })
   const state = useFirstRun()
-  const titleRef = useRef<HTMLHeadingElement>(null)
-  const moved = useRef(false)
   const step = STEPS[at] ?? 'agent'
+  const go = (to: number): void => setAt({ at: Math.min(Math.max(to, 0), STEPS.length - 1), moved: true })
   const next = (): void => go(at + 1)
   const back = (): void => go(at - 1)
-
-  function go(to: number): void {
-    moved.current = true
-    setAt(Math.min(Math.max(to, 0), STEPS.length - 1))
-  }
-  // The buttons of the step before are gone: its successor's title takes the focus.
-  useEffect(() => {
-    if (moved.current) titleRef.current?.focus()
-  }, [at])
 
   return (
     <div className={styles.view}>
@@ -47,13 +37,24 @@ export function FirstRun() {
       </ol>
       <section className={styles.step} aria-labelledby="first-run-step">
         <p className={styles.small}>{strings.firstRun.step(at + 1, STEPS.length)}</p>
-        <h2 id="first-run-step" ref={titleRef} tabIndex={-1}>
-          {TITLES[step]}
-        </h2>
+        <StepTitle key={step} title={TITLES[step]} takesFocus={moved} />
         {step === 'agent' && <AgentStep state={state} onNext={next} />}
         {step === 'provider' && <ProviderStep state={state} onNext={next} onBack={back} />}
         {step === 'folder' && <FolderStep state={state} onBack={back} />}
       </section>
     </div>
+  )
+}
+
+/** The buttons of the step before are gone: the title of its successor takes the focus. */
+function StepTitle({ title, takesFocus }: { title: string; takesFocus: boolean }) {
+  const ref = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    if (takesFocus) ref.current?.focus()
+  }, [takesFocus])
+  return (
+    <h2 id="first-run-step" ref={ref} tabIndex={-1}>
+      {title}
+    </h2>
   )
 }

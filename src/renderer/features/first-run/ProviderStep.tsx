@@ -34,7 +34,7 @@ export function ProviderStep({
       {client !== null && (
         <div className={styles.rehearsalBox}>
           <Button pending={rehearsal.pending} onClick={rehearsal.use}>
-            {firstRun.useRehearsal}
+            {firstRun.rehearse}
           </Button>
           <span className={styles.small}>{firstRun.rehearsal}</span>
         </div>

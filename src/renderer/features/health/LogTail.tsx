@@ -14,7 +14,7 @@ export function LogTail() {
   const lines = useMemo(() => tail.data?.lines.map(readLogLine) ?? null, [tail.data])
   useLayoutEffect(() => {
     const box = boxRef.current
-    if (box !== null) box.scrollTop = box.scrollHeight
+    if (box !== null && lines !== null) box.scrollTop = box.scrollHeight
   }, [lines])
   const again = (): void => void tail.refetch()
   const { health } = strings
