@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import type { BridgeStatus } from '../../shared/bridge/client.ts'
 import { assertNever } from '../../shared/errors.ts'
 import { strings } from '../strings/index.ts'
-import { exactTime } from '../text/index.ts'
+import { timeOfDay } from '../text/index.ts'
 import { Button, ErrorNote } from '../ui/index.ts'
 import styles from './ConnectionBanner.module.css'
 
@@ -18,7 +18,7 @@ export function ConnectionBanner({ status }: { status: BridgeStatus }) {
     case 'lost':
       return (
         <p className={styles.banner} role="status">
-          {strings.app.lost(exactTime(status.sinceMs))}
+          {strings.app.lost(timeOfDay(status.sinceMs, Date.now()))}
         </p>
       )
     case 'refused':

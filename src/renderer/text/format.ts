@@ -6,6 +6,7 @@ const DAY_MS = 24 * HOUR_MS
 
 const dayOfYear = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' })
 const dayAndYear = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' })
+const timeOnly = new Intl.DateTimeFormat('en', { timeStyle: 'medium', hourCycle: 'h23' })
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
 
 /** `now`, `4 min`, `3 h`, `12 May`, `12 May 2023`. Both in Unix ms. */
@@ -16,6 +17,12 @@ export function shortTime(atMs: number, nowMs: number): string {
   if (ageMs < DAY_MS) return `${Math.floor(ageMs / HOUR_MS)} h`
   const sameYear = new Date(atMs).getFullYear() === new Date(nowMs).getFullYear()
   return (sameYear ? dayOfYear : dayAndYear).format(atMs)
+}
+
+/** The time alone on the same day, else with the date. */
+export function timeOfDay(atMs: number, nowMs: number): string {
+  const sameDay = new Date(atMs).toDateString() === new Date(nowMs).toDateString()
+  return (sameDay ? timeOnly : exact).format(atMs)
 }
 
 export function exactTime(atMs: number): string {

@@ -9,6 +9,9 @@ import { Button, ErrorNote } from '../../ui/index.ts'
 import { remedyOf } from './remedy.ts'
 import styles from './Turn.module.css'
 
+/** After these nobody knows what a second try would find. */
+const CHANGED: ReadonlySet<ErrorInfo['sideEffectState']> = new Set(['mutating', 'unknown'])
+
 export interface RunErrorProps {
   run: RunView
   error: ErrorInfo
@@ -21,7 +24,7 @@ export function RunError({ run, error, newest }: RunErrorProps) {
   const remedy = remedyOf(error.code)
   const details = [error.code, error.detail, error.requestId].filter((part) => part !== undefined).join(': ')
   return (
-    <div className={styles.error} role="group" aria-label={strings.session.runStates[run.state]}>
+    <div className={styles.error} role="group" aria-label={strings.session.runStates[run.state]} data-state={run.state}>
       <p>
         <Revealed text={error.message} />
       </p>
@@ -52,7 +55,7 @@ export function RunError({ run, error, newest }: RunErrorProps) {
 function RetryRun({ run, error }: { run: RunView; error: ErrorInfo }) {
   const retry = useChange('runs.retry')
   const [key] = useState(() => crypto.randomUUID())
-  const risky = error.retryMode === 'decision_required' || error.sideEffectState !== 'none'
+  const risky = error.retryMode === 'decision_required' || CHANGED.has(error.sideEffectState)
   return (
     <>
       <Button

@@ -34,7 +34,9 @@ function OpenSession({ session }: { session: SessionView }) {
     <div className={styles.pane}>
       <SessionHeader session={session} />
       <TranscriptView session={session} state={state} onEarlier={loadEarlier} />
-      <Composer session={session} newestRun={state.runs.at(-1) ?? null} escapePressed={escapePressed} />
+      <div className={styles.dock}>
+        <Composer session={session} newestRun={state.runs.at(-1) ?? null} escapePressed={escapePressed} />
+      </div>
     </div>
   )
 }

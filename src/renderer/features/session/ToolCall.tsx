@@ -34,7 +34,7 @@ export const ToolCall = memo(function ToolCall({ tool, asked, workDir }: ToolCal
   const { toolKinds, toolStates } = strings.session
   const kind = toolKinds[tool.tool]
   const title = tool.title === '' ? (tool.name ?? '') : tool.title
-  const paths = tool.paths.filter((path) => !title.includes(relativeTo(path, workDir)))
+  const paths = tool.paths.filter((path) => path !== workDir && !title.includes(relativeTo(path, workDir)))
   const hasBody = tool.content.length > 0 || tool.allowedBy !== null || tool.title.length > TITLE_CHARS
   return (
     <section className={styles.tool} data-status={tool.status} aria-label={`${kind}: ${title}`}>

@@ -15,8 +15,8 @@ export function ToolContentView({ content, workDir }: { content: ToolContent; wo
       return (
         <>
           {content.text.trim() !== '' && <CommandOutput text={content.text} />}
-          {content.exitCode !== null && (
-            <p className={styles.exit} data-failed={content.exitCode === 0 ? undefined : ''}>
+          {content.exitCode !== null && content.exitCode !== 0 && (
+            <p className={styles.exit} data-failed="">
               {strings.session.exitCode(content.exitCode)}
             </p>
           )}
