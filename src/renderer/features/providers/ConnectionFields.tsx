@@ -58,7 +58,6 @@ export function ConnectionFields({ catalog, connection, client, form }: Connecti
         label={providers.name}
         value={values.name}
         required
-        autoFocus
         error={errorOf('name')}
         onChange={(name) => change('name', name)}
       />
