@@ -23,7 +23,10 @@ export function connectByPreload(port: PreloadPort): Bridge {
   return {
     async call(name, input, signal) {
       if (signal?.aborted === true) throw aborted()
-      const answer = await port.call(name, input, (cancel) => signal?.addEventListener('abort', cancel, { once: true }))
+      // The event itself cannot cross to the preload.
+      const answer = await port.call(name, input, (cancel) =>
+        signal?.addEventListener('abort', () => cancel(), { once: true }),
+      )
       if (!answer.ok) throw fromWireError(answer.error)
       check?.output(name, answer.output)
       // The host validated it against the same contract before it left.

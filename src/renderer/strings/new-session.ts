@@ -23,7 +23,7 @@ export const newSession = {
   modeNotes: {
     plan: 'Reads and plans, changes nothing.',
     agent: 'Asks before it changes or runs anything.',
-    yolo: 'Acts without asking, but for what is dangerous.',
+    yolo: 'Acts without asking. Everything it does is on record.',
     os: 'Asks for nothing and may do anything you may.',
   },
   prompt: 'Prompt',

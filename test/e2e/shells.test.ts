@@ -1,0 +1,23 @@
+import { describe, expect, test } from 'vitest'
+import { createTempDir } from '../support/dir.ts'
+import { openApp } from './support/app.ts'
+
+describe.each(['browser', 'electron'] as const)('in the %s', (shell) => {
+  test('the app opens, shows its interface in two windows, comes back after kill -9, and ends in order', async () => {
+    using home = createTempDir()
+    const app = await openApp(shell, { home: home.path })
+    try {
+      const interfaceIn = (page: typeof app.page): Promise<void> =>
+        page.locator('#root > *').first().waitFor({ state: 'attached' })
+      await interfaceIn(app.page)
+      const second = await app.newWindow()
+      await interfaceIn(second)
+      expect(app.consoleErrors).toEqual([])
+      await app.kill()
+      await app.restart()
+      await interfaceIn(app.page)
+    } finally {
+      expect(await app.stop()).toBe(0)
+    }
+  })
+})
