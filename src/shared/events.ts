@@ -54,6 +54,16 @@ export const ErrorInfo = z.object({
 export type ErrorInfo = z.infer<typeof ErrorInfo>
 export type RunPhase = ErrorInfo['phase']
 
+/** An attachment of a person's, as it is shown. */
+export const InputFacts = z.object({
+  inputId: z.string(),
+  kind: z.enum(['image', 'file', 'audio', 'video']),
+  filename: z.string(),
+  mediaType: z.string(),
+  bytes: z.number(),
+})
+export type InputFacts = z.infer<typeof InputFacts>
+
 const cut = z.object({ bytes: z.number(), sha256: z.string() }).optional()
 
 const toolData = z.object({
@@ -91,6 +101,8 @@ export const eventData = {
     model: z.string().nullable(),
     turnId: z.string().nullable(),
     prompt: z.string(),
+    /** In the order of the prompt. */
+    inputs: z.array(InputFacts).optional(),
     cut,
   }),
   run_state: z.object({ reason: z.string().nullable() }),
@@ -145,10 +157,10 @@ export const eventData = {
   decision_told: z.object({ decisionId: z.string(), how: z.enum(['sent', 'withdrawn', 'lost']) }),
   artifact_published: z.looseObject({}),
   artifact_failed: z.looseObject({}),
-  input_prepared: z.looseObject({}),
-  input_attached: z.looseObject({}),
-  input_deleted: z.looseObject({}),
-  input_missing: z.looseObject({}),
+  input_prepared: InputFacts.extend({ origin: z.string() }),
+  input_attached: z.object({ inputId: z.string(), runId: z.string() }),
+  input_deleted: z.object({ inputId: z.string(), reason: z.enum(['discarded', 'deleted', 'expired']) }),
+  input_missing: z.object({ inputId: z.string() }),
   config_changed: z.object({ rev: z.number(), changed: z.record(z.string(), z.unknown()) }),
   title_changed: z.object({ title: z.string(), by: z.enum(['person', 'agent', 'prompt']) }),
   session_forked: z.looseObject({}),

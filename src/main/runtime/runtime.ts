@@ -16,7 +16,11 @@ import { startRun } from './execution/run.ts'
 import { createSlots } from './execution/slots.ts'
 import { createSteer } from './execution/steer.ts'
 import { createWait } from './execution/wait.ts'
+import { createRemovals } from './housekeeping/removals.ts'
+import { createHousekeeping } from './housekeeping/timer.ts'
 import { readHostIdentity } from './host-identity.ts'
+import { createInputs } from './inputs/inputs.ts'
+import type { Inputs } from './inputs/inputs.ts'
 import { createLeaseKeeper } from './leases/keeper.ts'
 import { createLeaseValidity } from './leases/validity.ts'
 import { createRecovery } from './recovery/attempt.ts'
@@ -100,6 +104,7 @@ export interface Runtime {
     ): Promise<{ rev: number }>
   }
   drafts: Drafts
+  inputs: Omit<Inputs, 'forPrompt'>
   changes: { subscribe(listener: (change: RuntimeChange) => void): Disposable }
   recovery: { scanNow(): Promise<ScanOutcome>; wake(): void }
   readonly instanceId: string
@@ -163,11 +168,19 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
   const osEnabled = deps.osEnabled ?? (() => false)
   const { isHeld } = deps
 
+  const halt = new AbortController()
+  const removals = createRemovals(ctx)
+  const inputs = createInputs({ ctx, removals, refuseWhenStopping, stopping: halt.signal })
+  const housekeeping = createHousekeeping({ clock, log }, [
+    { what: 'inputs', run: inputs.cleanup },
+    { what: 'removals', run: removals.sweep },
+  ])
   const drafts = createDrafts(ctx)
   const admissions = createAdmissions({
     ctx,
     snapshots: { clock, timing, resources: deps.resources ?? null, osEnabled },
     recovery,
+    inputs,
     isHeld,
     refuseWhenStopping,
     start(admitted) {
@@ -177,7 +190,7 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
     },
   })
   const sendQueued = createDraftQueue(ctx, drafts, admissions)
-  const sessions = createSessions({ ctx, recovery, osEnabled, isHeld, refuseWhenStopping })
+  const sessions = createSessions({ ctx, recovery, removals, osEnabled, isHeld, refuseWhenStopping })
   const snapshots = createSnapshots(ctx)
 
   const watch = createWatch({
@@ -257,13 +270,21 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
       },
     },
     drafts,
+    inputs,
     changes: { subscribe: changes.subscribe },
     recovery: { scanNow: coordinator.scanNow, wake: coordinator.wake },
     instanceId: keeper.instanceId,
-    start: () => coordinator.start(),
-    stop: () =>
-      (stopping ??= shutDown({ ctx, registry, coordinator, decisions, watch }).catch((error: unknown) =>
+    start() {
+      housekeeping.start()
+      return coordinator.start()
+    },
+    stop() {
+      if (stopping !== null) return stopping
+      stopping = shutDown({ ctx, registry, coordinator, decisions, watch, housekeeping }).catch((error: unknown) =>
         log.error('The runtime did not stop cleanly.', { error }),
-      )),
+      )
+      halt.abort(new AppError('runtime_stopping', 'Wheelhouse is closing.'))
+      return stopping
+    },
   }
 }

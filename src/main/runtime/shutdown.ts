@@ -3,6 +3,7 @@ import type { DecisionService } from './decisions/service.ts'
 import type { Watch } from './events/watch.ts'
 import type { RunRegistry } from './execution/active.ts'
 import { within } from './execution/waits.ts'
+import type { Housekeeping } from './housekeeping/timer.ts'
 import type { Coordinator } from './recovery/coordinator.ts'
 
 const COORDINATOR_MS = 2_000
@@ -17,15 +18,23 @@ export interface ShutDownDeps {
   coordinator: Coordinator
   decisions: DecisionService
   watch: Watch
+  housekeeping: Housekeeping
 }
 
 /**
  * Admissions are refused already. Every wait is bounded; what could not be written stays as it is, without a lease, so that
  * the next start recovers it at once.
  */
-export async function shutDown({ ctx, registry, coordinator, decisions, watch }: ShutDownDeps): Promise<void> {
+export async function shutDown({
+  ctx,
+  registry,
+  coordinator,
+  decisions,
+  watch,
+  housekeeping,
+}: ShutDownDeps): Promise<void> {
   const { clock, log, store, keeper, writer, hub, timing } = ctx
-  await within(clock, COORDINATOR_MS, coordinator.stop())
+  await within(clock, COORDINATOR_MS, Promise.all([coordinator.stop(), housekeeping.stop()]))
 
   const runs = registry.all()
   for (const run of runs) run.end({ kind: 'shutdown', graceMs: timing.stopRunsMs * ASKING_SHARE })

@@ -16,6 +16,7 @@ export function emptyRun(runId: string): RunView {
     provider: null,
     model: null,
     prompt: '',
+    inputs: [],
     state: 'created',
     startWaitsFor: null,
     items: [],
@@ -78,7 +79,7 @@ function moveTo(view: RunView, event: SessionEvent): void {
 function apply(view: RunView, event: TypedEvent): void {
   switch (event.type) {
     case 'run_created': {
-      const { intentId, attempt, retryOf, source, mode, provider, model, turnId, prompt } = event.data
+      const { intentId, attempt, retryOf, source, mode, provider, model, turnId, prompt, inputs = [] } = event.data
       Object.assign(view, {
         intentId,
         attempt,
@@ -89,6 +90,7 @@ function apply(view: RunView, event: TypedEvent): void {
         model,
         turnId,
         prompt,
+        inputs,
         createdAt: event.at,
       })
       return

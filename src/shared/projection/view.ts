@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ErrorInfo } from '../events.ts'
+import { ErrorInfo, InputFacts } from '../events.ts'
 import {
   Actor,
   Answer,
@@ -99,6 +99,7 @@ export const RunView = z.object({
   provider: z.string().nullable(),
   model: z.string().nullable(),
   prompt: z.string(),
+  inputs: z.array(InputFacts).default([]),
   state: RunState,
   /** What a start of over two seconds waits for; null once it runs. */
   startWaitsFor: z.string().nullable(),

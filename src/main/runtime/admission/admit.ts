@@ -4,8 +4,10 @@
  */
 import { AppError } from '../../../shared/errors.ts'
 import type { ErrorCode } from '../../../shared/errors.ts'
+import type { PromptInput } from '../../../shared/vocabulary.ts'
 import type { Tx } from '../../platform/types.ts'
 import type { RuntimeContext } from '../context.ts'
+import { usable } from '../inputs/inputs.ts'
 import { isLease } from '../leases/keeper.ts'
 import type { Lease } from '../leases/keeper.ts'
 import { titleFromPrompt } from '../sessions/titles.ts'
@@ -28,6 +30,8 @@ export interface Candidate {
   /** The text that the agent gets. */
   text: string
   literal: boolean
+  /** What the run is admitted with, in this order, and the files of it that the agent gets. */
+  inputs: { ids: readonly string[]; files: readonly PromptInput[] }
   /** A new intent, or the next attempt at one. */
   intent: { kind: 'new'; request: IntentRequest } | { kind: 'retry'; run: RunRow }
 }
@@ -90,7 +94,12 @@ export function admitIn(ctx: RuntimeContext, tx: Tx, candidate: Candidate): Admi
   if (!isLease(lease)) return { kind: 'busy', code: 'session_busy' }
   const spec = writeAdmission(ctx, tx, candidate, runId)
   if (intent.kind === 'new' && session.title === '') {
-    tables.sessions.setTitle(sessionId, titleFromPrompt(candidate.text), 'prompt')
+    const { text, inputs } = candidate
+    tables.sessions.setTitle(
+      sessionId,
+      titleFromPrompt(text.trim() === '' ? (inputs.files[0]?.filename ?? '') : text),
+      'prompt',
+    )
   }
   tables.sessions.touch(sessionId, ctx.clock.nowMs())
   failpoints.hit('admit.before_commit')
@@ -105,7 +114,7 @@ export function admitIn(ctx: RuntimeContext, tx: Tx, candidate: Candidate): Admi
 
 function writeAdmission(ctx: RuntimeContext, tx: Tx, candidate: Candidate, runId: string): ExecutionSpec {
   const { tables, ids, clock, writer } = ctx
-  const { submission, snapshot, text, literal, intent } = candidate
+  const { submission, snapshot, text, literal, intent, inputs } = candidate
   const { sessionId, keyHash, fingerprint, scope } = submission
   const { policy } = snapshot
   const at = clock.nowMs()
@@ -123,13 +132,35 @@ function writeAdmission(ctx: RuntimeContext, tx: Tx, candidate: Candidate, runId
   tables.runs.insert({ id: runId, sessionId, intentId, attempt, retryOf, policy, at })
   if (keyHash !== null) tables.intents.remember({ sessionId, scope, keyHash, fingerprint, intentId, runId, at })
 
+  const attached = inputs.ids
+    .map((id) => (intent.kind === 'new' ? usable(tables, { sessionId, id, intentId }) : tables.inputs.get(id)))
+    .filter((input) => input !== null)
+  const shown = attached.map(({ id, kind, filename, mediaType, bytes }) => ({
+    inputId: id,
+    kind,
+    filename,
+    mediaType,
+    bytes,
+  }))
+  tables.inputs.use(
+    runId,
+    attached.map(({ id }) => id),
+  )
+
   const turnId = ids.next()
   const earlier = retryOf === null ? null : tables.transcript.promptEntry(retryOf)
   const [, user] = tables.transcript.openTurn(
     { id: turnId, sessionId, intentId, runId },
     [
       { kind: 'turn_start', body: { runId, attempt } },
-      { kind: 'user', body: { text, ...(earlier === null ? {} : { retryOf: earlier }) } },
+      {
+        kind: 'user',
+        body: {
+          text,
+          ...(shown.length === 0 ? {} : { inputs: shown }),
+          ...(earlier === null ? {} : { retryOf: earlier }),
+        },
+      },
     ],
     at,
   )
@@ -149,9 +180,14 @@ function writeAdmission(ctx: RuntimeContext, tx: Tx, candidate: Candidate, runId
       model: policy.modelId,
       turnId,
       prompt: text,
+      ...(shown.length === 0 ? {} : { inputs: shown }),
     },
     dedupeKey: `created:${runId}`,
   })
+  for (const { id } of attached) {
+    // It keeps the run that attached it first.
+    if (tables.inputs.attach(id, runId, at)) emit({ runId: null, type: 'input_attached', data: { inputId: id, runId } })
+  }
   for (const root of snapshot.missingRoots) {
     const message = `${root} does not exist and is left out of this run.`
     emit({ runId, type: 'notice', data: { code: 'root_missing', message, level: 'warning' } })
@@ -164,7 +200,7 @@ function writeAdmission(ctx: RuntimeContext, tx: Tx, candidate: Candidate, runId
     intentId,
     attempt,
     agentId: session.agentId,
-    prompt: { text, inputs: [], clientMessageId: user?.id ?? runId, literal },
+    prompt: { text, inputs: inputs.files, clientMessageId: user?.id ?? runId, literal },
     policy,
     history: null,
   }

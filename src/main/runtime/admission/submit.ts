@@ -2,6 +2,7 @@ import { AppError } from '../../../shared/errors.ts'
 import { isTerminal } from '../../../shared/vocabulary.ts'
 import type { RuntimeContext } from '../context.ts'
 import type { ActiveRun } from '../execution/active.ts'
+import type { Inputs } from '../inputs/inputs.ts'
 import type { Lease } from '../leases/keeper.ts'
 import type { Recovery } from '../recovery/attempt.ts'
 import type { Admission, ExecutionSpec, RetryRequest, RunRow, SessionRow, SubmitRequest } from '../types.ts'
@@ -13,6 +14,7 @@ import type { SnapshotDeps } from './snapshot.ts'
 
 const MAX_TEXT_BYTES = 256 * 1024
 const MAX_ATTEMPTS = 20
+const MAX_INPUTS = 20
 /** Shown in the transcript like any prompt: the agent had the first one, and remembers what it did. */
 export const CONTINUE_PROMPT = 'Please continue where you left off.'
 
@@ -21,7 +23,8 @@ export interface Admissions {
    * Admits a run and starts it; answers once it is durable, long before it ends. With a key that was used before, the
    * same run again.
    * @throws AppError `runtime_stopping`, `prompt_invalid`, `session_not_found`, `session_busy`, `session_run_active`,
-   *   `worker_still_alive`, `detached_remote_execution`, `idempotency_*`, `input_unavailable`, what the snapshot throws.
+   *   `worker_still_alive`, `detached_remote_execution`, `idempotency_*`, `input_unavailable`, `input_attached_elsewhere`,
+   *   what the snapshot throws.
    */
   submit(request: SubmitRequest, signal?: AbortSignal): Promise<Admission>
   /**
@@ -37,13 +40,14 @@ export interface AdmissionDeps {
   ctx: RuntimeContext
   snapshots: SnapshotDeps
   recovery: Recovery
+  inputs: Pick<Inputs, 'forPrompt'>
   isHeld: (sessionId: string) => boolean
   refuseWhenStopping: () => void
   start: (admitted: { spec: ExecutionSpec; lease: Lease }) => ActiveRun
 }
 
 export function createAdmissions(deps: AdmissionDeps): Admissions {
-  const { ctx, snapshots, recovery, isHeld, refuseWhenStopping, start } = deps
+  const { ctx, snapshots, recovery, inputs: attachments, isHeld, refuseWhenStopping, start } = deps
   const { clock, tables, timing } = ctx
 
   function submissionOf(request: SubmitRequest): Submission {
@@ -112,17 +116,22 @@ export function createAdmissions(deps: AdmissionDeps): Admissions {
     async submit(request, signal) {
       refuseWhenStopping()
       const { text, inputs = [], requestedMode = null, source, wait = false, literal = false } = request
-      if (text.trim() === '' || Buffer.byteLength(text) > MAX_TEXT_BYTES) {
+      if ((text.trim() === '' && inputs.length === 0) || Buffer.byteLength(text) > MAX_TEXT_BYTES) {
         throw new AppError('prompt_invalid', 'A prompt needs some text, of at most 256 KiB.')
+      }
+      if (inputs.length > MAX_INPUTS || new Set(inputs).size < inputs.length) {
+        throw new AppError('prompt_invalid', 'A prompt has at most 20 attachments, each of them once.')
       }
       const submission = submissionOf(request)
       const replay = findReplay(ctx, submission)
       if (replay !== null) return replay
       const session = sessionOf(request.sessionId)
-      if (inputs.length > 0) throw new AppError('input_unavailable', 'This attachment is not ready.')
+      const { id: sessionId, workDir } = session
+      const files = await attachments.forPrompt({ sessionId, workDir, ids: inputs, intentId: null })
       const snapshot = await takeSnapshot(snapshots, session, { source, requestedMode }, signal)
       const intent = { kind: 'new' as const, request: { text, inputIds: [...inputs], requestedMode, literal } }
-      return admitAndStart({ submission, snapshot, text, literal, intent }, wait, signal)
+      const candidate = { submission, snapshot, text, literal, intent, inputs: { ids: inputs, files } }
+      return admitAndStart(candidate, wait, signal)
     },
     async retry(request, signal) {
       refuseWhenStopping()
@@ -144,10 +153,16 @@ export function createAdmissions(deps: AdmissionDeps): Admissions {
       const earlier = tables.intents.get(run.intentId)
       if (earlier === null) throw new AppError('run_not_found', 'What was asked is gone.', { detail: run.intentId })
       const { source } = request
-      const { requestedMode, literal } = earlier.request
+      const { requestedMode, literal, inputIds } = earlier.request
       const snapshot = await takeSnapshot(snapshots, session, { source, requestedMode }, signal)
       const text = run.accepted ? CONTINUE_PROMPT : earlier.request.text
-      return admitAndStart({ submission, snapshot, text, literal, intent: { kind: 'retry', run } }, false, signal)
+      // An agent that took the prompt has its files too.
+      const wanted = run.accepted ? [] : inputIds
+      const { id: sessionId, workDir } = session
+      const files = await attachments.forPrompt({ sessionId, workDir, ids: wanted, intentId: run.intentId })
+      const intent = { kind: 'retry' as const, run }
+      const inputs = { ids: inputIds, files }
+      return admitAndStart({ submission, snapshot, text, literal, intent, inputs }, false, signal)
     },
     lookup: (request) => findReplay(ctx, 'runId' in request ? retryOf(request).submission : submissionOf(request)),
   }

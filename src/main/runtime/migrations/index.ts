@@ -1,5 +1,6 @@
 import type { Migration } from '../../platform/types.ts'
 import { initial } from './001-initial.ts'
+import { removals } from './002-removals.ts'
 
 /** The runtime's migrations, in order. */
-export const runtimeMigrations: readonly Migration[] = [initial]
+export const runtimeMigrations: readonly Migration[] = [initial, removals]

@@ -54,7 +54,7 @@ export function createDraftQueue(ctx: RuntimeContext, drafts: Drafts, admissions
     if (run?.state !== 'completed') return
     const { sessionId } = run
     const draft = tables.drafts.get(sessionId)
-    if (draft?.queued !== true || draft.text.trim() === '') return
+    if (draft?.queued !== true || (draft.text.trim() === '' && draft.inputIds.length === 0)) return
     const source = tables.runs.policy(runId)?.entrySource ?? run.source
     try {
       const { text, inputIds: inputs, rev } = draft

@@ -5,6 +5,7 @@ import { withDeadline } from '../../platform/index.ts'
 import type { Tx } from '../../platform/types.ts'
 import { isFolder } from '../admission/snapshot.ts'
 import type { RuntimeContext } from '../context.ts'
+import type { Removals } from '../housekeeping/removals.ts'
 import { isLease } from '../leases/keeper.ts'
 import type { Lease } from '../leases/keeper.ts'
 import { forcedMode, resolveMode } from '../policy/index.ts'
@@ -67,13 +68,14 @@ export interface Sessions {
 export interface SessionDeps {
   ctx: RuntimeContext
   recovery: Recovery
+  removals: Removals
   osEnabled: () => boolean
   isHeld: (sessionId: string) => boolean
   refuseWhenStopping: () => void
 }
 
 export function createSessions(deps: SessionDeps): Sessions {
-  const { ctx, recovery, osEnabled, isHeld, refuseWhenStopping } = deps
+  const { ctx, recovery, removals, osEnabled, isHeld, refuseWhenStopping } = deps
   const { clock, ids, log, store, tables, writer, keeper, executor, changes } = ctx
 
   function find(sessionId: string): SessionRow {
@@ -232,13 +234,18 @@ export function createSessions(deps: SessionDeps): Sessions {
       }
       await withMutation(sessionId, async (lease) => {
         await closeWorker(sessionId)
-        await store.writeTx((tx) => {
+        const files = await store.writeTx((tx) => {
           keeper.fence(tx, lease)
+          const kept = tables.inputs.keptOf(sessionId)
+          const { workDir } = find(sessionId)
+          for (const inputId of kept) tables.removals.add({ id: inputId, kind: 'input', workDir }, clock.nowMs())
           executor.forgetSession?.(sessionId, tx)
           keeper.releaseIn(tx, lease)
           tables.sessions.delete(sessionId)
           store.afterCommit(tx, () => changes.tell({ kind: 'session', sessionId, deleted: true }))
+          return kept
         })
+        await removals.now(files)
       })
     },
     async setRoots({ sessionId, dirs, expectedRev }) {

@@ -2,9 +2,11 @@ import type { Database, Ids } from '../../platform/types.ts'
 import { createDecisionTable } from './decisions.ts'
 import { createDraftTable } from './drafts.ts'
 import { createEventTable } from './events.ts'
+import { createInputTable } from './inputs.ts'
 import { createIntentTable } from './intents.ts'
 import { createLeaseTable } from './leases.ts'
 import { createRecordTables } from './records.ts'
+import { createRemovalTable } from './removals.ts'
 import { createRuleTable } from './rules.ts'
 import { createRunTable } from './runs.ts'
 import { createSessionTable } from './sessions.ts'
@@ -26,5 +28,7 @@ export function createTables(db: Database, ids: Ids) {
     rules: createRuleTable(db),
     drafts: createDraftTable(db),
     records: createRecordTables(db),
+    inputs: createInputTable(db),
+    removals: createRemovalTable(db),
   }
 }
