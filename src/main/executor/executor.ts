@@ -7,7 +7,7 @@ import { createAgentSessions } from './agent-sessions.ts'
 import { executePrompt } from './execution.ts'
 import { toRawFailure } from './failures.ts'
 import { createWorkerLedger } from './ledger.ts'
-import { openWorker, setupOf } from './open-worker.ts'
+import { closeRecord, endRoute, openWorker, setupOf } from './open-worker.ts'
 import { createWorkerPool } from './pool.ts'
 import { reapEarlierWorkers } from './reaper.ts'
 import type { Reaper } from './reaper.ts'
@@ -160,8 +160,7 @@ export function createAgentExecutor(deps: ExecutorDeps): AgentExecutor {
       const record = ledger.open().find((each) => each.workerId === workerId)
       if (record === undefined) throw unknownWorker(workerId)
       const outcome = await workers.reap(workerId, record.process)
-      await ledger.ended(workerId, outcome)
-      if (outcome.kind === 'gone') await parts.providers.unbindWorker(workerId, { kind: 'gone' })
+      await closeRecord(parts, workerId, outcome)
       changed()
       return outcome
     },
@@ -174,6 +173,7 @@ export function createAgentExecutor(deps: ExecutorDeps): AgentExecutor {
         })
       }
       if (workers.list().some((listed) => listed.workerId === workerId)) workers.settle(workerId)
+      await endRoute(parts, workerId)
       await ledger.settled(workerId, by)
       changed()
     },

@@ -100,13 +100,18 @@ export async function openWorker(
   }
 }
 
-/** Writes what became of a worker, and ends its route once it is proven gone. */
+/**
+ * Ends the route of a worker that is proven gone, and writes what became of it. In this order: a crash between the two
+ * leaves an open record, and the next start ends the route for sure.
+ */
 export async function closeRecord(parts: Parts, workerId: string, outcome: ReleaseOutcome): Promise<void> {
+  if (outcome.kind === 'gone') await endRoute(parts, workerId)
+  else parts.log.warn('a worker is held', { workerId, reason: outcome.reason })
   await parts.ledger.ended(workerId, outcome)
-  if (outcome.kind === 'held') {
-    parts.log.warn('a worker is held', { workerId, reason: outcome.reason })
-    return
-  }
+}
+
+/** Only where nothing can use it any more, by proof or by a person's word. */
+export async function endRoute(parts: Parts, workerId: string): Promise<void> {
   const unbound = await parts.providers.unbindWorker(workerId, { kind: 'gone' })
   if (!unbound.applied) parts.log.warn('a route could not be ended', { workerId })
 }

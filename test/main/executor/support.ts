@@ -1,0 +1,247 @@
+/** The executor over a real ledger, with workers and providers that a test moves by hand. */
+import { AppError } from '../../../src/shared/errors.ts'
+import { createAgentExecutor, createAgents, executorMigrations } from '../../../src/main/executor/index.ts'
+import type { AgentExecutor } from '../../../src/main/executor/index.ts'
+import { pathsIn } from '../../../src/main/platform/index.ts'
+import type { Providers } from '../../../src/main/providers/index.ts'
+import { runtimeMigrations } from '../../../src/main/runtime/index.ts'
+import type { ExecutionSpec, ExecutionUpdate } from '../../../src/main/runtime/index.ts'
+import type {
+  CloseOptions,
+  Exit,
+  ProcessIdentity,
+  PromptResult,
+  ReleaseOutcome,
+  Session,
+  SessionConfig,
+  Workers,
+} from '../../../src/main/workers/index.ts'
+import { createFakeClock } from '../../support/clock.ts'
+import type { FakeClock } from '../../support/clock.ts'
+import { createFakeIds } from '../../support/ids.ts'
+import { createMemoryLog } from '../../support/log.ts'
+import type { MemoryLog } from '../../support/log.ts'
+import { openTestStore } from '../../support/store.ts'
+import type { TestStore } from '../../support/store.ts'
+
+const GONE: ReleaseOutcome = { kind: 'gone', strongest: 'stdin', strays: [] }
+export const HELD: ReleaseOutcome = { kind: 'held', reason: 'group_outlived_leader', members: 1, strays: [] }
+
+/** A worker as the test sees it. */
+export interface FakeWorker {
+  workerId: string
+  config: SessionConfig
+  /** The conversation it was asked to go on with. */
+  loaded: string | null
+  prompts: string[]
+  cancels: number
+  closes: (CloseOptions | undefined)[]
+  /** What its release will answer. */
+  outcome: ReleaseOutcome
+  end(result: Partial<PromptResult> | Error): void
+  exit(): void
+}
+
+export interface ExecutorBench extends Disposable {
+  executor: AgentExecutor
+  clock: FakeClock
+  store: TestStore
+  log: MemoryLog
+  workers: FakeWorker[]
+  routes: Set<string>
+  /** What reaping answers, by worker id; GONE without a word. */
+  reaps: Map<string, ReleaseOutcome>
+  reaped: { workerId: string; process: ProcessIdentity | null }[]
+  /** The next open rejects with it. */
+  failOpen(error: Error): void
+  exchange: ReturnType<Providers['lastExchange']>
+  /** A second executor over the same database: the next start. */
+  next(): AgentExecutor
+  rows(sql: string): unknown[]
+}
+
+export async function createBench(): Promise<ExecutorBench> {
+  const clock = createFakeClock()
+  const log = createMemoryLog()
+  const store = await openTestStore([...runtimeMigrations, ...executorMigrations], { clock, log })
+  // The sessions are the runtime's; here there is none.
+  store.db.pragma('foreign_keys = OFF')
+  const workers: FakeWorker[] = []
+  const routes = new Set<string>()
+  const failures: Error[] = []
+  const reaps = new Map<string, ReleaseOutcome>()
+  const reaped: ExecutorBench['reaped'] = []
+  let conversations = 0
+
+  async function open(config: SessionConfig, loaded: string | null): Promise<Session> {
+    const failure = failures.shift()
+    const process: ProcessIdentity = {
+      pid: 1_000 + workers.length,
+      pgid: 1_000 + workers.length,
+      bootId: 'boot',
+      startToken: String(workers.length),
+      exact: true,
+      startedAtMs: clock.nowMs(),
+    }
+    if (failure !== undefined) throw failure
+    await config.onStarted(process)
+    let turn: PromiseWithResolvers<PromptResult> | null = null
+    let leave: (exit: Exit) => void = () => undefined
+    const exited = new Promise<Exit>((resolve) => (leave = resolve))
+    let closing: Promise<ReleaseOutcome> | null = null
+    const worker: FakeWorker = {
+      workerId: config.workerId,
+      config,
+      loaded,
+      prompts: [],
+      cancels: 0,
+      closes: [],
+      outcome: GONE,
+      end(result) {
+        if (result instanceof Error) turn?.reject(result)
+        else turn?.resolve({ stop: 'end_turn', refusals: [], refusalsTruncated: false, usage: null, ...result })
+        turn = null
+      },
+      exit: () => leave({ code: 1, signal: null, requested: false, error: null }),
+    }
+    workers.push(worker)
+    return {
+      id: loaded ?? `conversation-${++conversations}`,
+      process,
+      facts: {
+        agentName: 'fake',
+        agentVersion: '1',
+        model: null,
+        mode: 'ask',
+        modeVerified: true,
+        loaded: loaded !== null,
+      },
+      exited,
+      refusalReason: 'in_answer',
+      prompt(prompt) {
+        worker.prompts.push(prompt.text)
+        turn = Promise.withResolvers<PromptResult>()
+        return turn.promise
+      },
+      runtime: () => ({ modelId: null, effort: null }),
+      updates: () => (async function* none() {})(),
+      cancel() {
+        worker.cancels++
+        return Promise.resolve('sent')
+      },
+      close(options) {
+        worker.closes.push(options)
+        closing ??= Promise.resolve().then(() => {
+          worker.end(new AppError('session_ended', 'This agent has ended.'))
+          leave({ code: 0, signal: null, requested: true, error: null })
+          return worker.outcome
+        })
+        return closing
+      },
+      diagnostics: () => ({ droppedUpdates: 0, invalidLines: 0, contentGaps: 0, refusalsUnrecorded: 0, stderr: [] }),
+    }
+  }
+
+  const fakeWorkers: Workers = {
+    driver: () => {
+      throw new AppError('agent_unavailable', 'There is no driver here.')
+    },
+    open: (_driver, config, { load }) => open(config, load ?? null),
+    spawn: () => Promise.reject(new AppError('agent_unavailable', 'Nothing is spawned here.')),
+    reap(workerId, process) {
+      reaped.push({ workerId, process })
+      return Promise.resolve(reaps.get(workerId) ?? { kind: 'gone', strongest: 'none', strays: [] })
+    },
+    sweep: () => Promise.resolve({ removed: 0, kept: 0 }),
+    privateDir: (workerId) => Promise.resolve(`/nowhere/${workerId}`),
+    list: () => [],
+    settle: () => undefined,
+    closeAll: () => Promise.resolve(new Map()),
+  }
+  const self = { exchange: null as ExecutorBench['exchange'] }
+  // The executor uses these few of the providers' many.
+  const providers = {
+    prepareWorker: () => Promise.resolve(),
+    bindWorker(request: { workerId: string }) {
+      routes.add(request.workerId)
+      return { argv: [], config: {}, envSet: {}, envUnset: [] }
+    },
+    unbindWorker(workerId: string) {
+      routes.delete(workerId)
+      return Promise.resolve({ applied: true, durable: true })
+    },
+    forgetSession: () => undefined,
+    lastExchange: () => self.exchange,
+  } as unknown as Providers
+
+  const ids = createFakeIds()
+  const create = (): AgentExecutor =>
+    createAgentExecutor({
+      clock,
+      ids,
+      log,
+      paths: pathsIn('/nowhere'),
+      store,
+      workers: fakeWorkers,
+      providers,
+      agents: createAgents({ builtin: { command: '/bin/false', script: '/nowhere/agent.js', home: '/nowhere' } }),
+      hostEnv: () => undefined,
+    })
+  return {
+    executor: create(),
+    clock,
+    store,
+    log,
+    workers,
+    routes,
+    reaps,
+    reaped,
+    failOpen: (error) => void failures.push(error),
+    get exchange() {
+      return self.exchange
+    },
+    set exchange(next) {
+      self.exchange = next
+    },
+    next: create,
+    rows: (sql) => store.db.prepare(sql).all(),
+    [Symbol.dispose]: () => store[Symbol.dispose](),
+  }
+}
+
+export function specOf(sessionId: string, more: Partial<ExecutionSpec> = {}): ExecutionSpec {
+  return {
+    sessionId,
+    runId: `run-of-${sessionId}`,
+    intentId: 'intent',
+    attempt: 1,
+    agentId: 'builtin',
+    prompt: { text: 'Hello.', inputs: [], clientMessageId: 'm', literal: false },
+    history: null,
+    policy: {
+      source: 'cli',
+      entrySource: 'cli',
+      mode: 'agent',
+      forced: false,
+      unattended: false,
+      sandbox: 'none',
+      roots: ['/project'],
+      connectionId: 'connection',
+      modelId: 'model',
+      effort: 'default',
+      skills: [],
+      mcpServers: [],
+      mcpRequired: [],
+      decisionTtlMs: 1_000,
+      maxRunMs: 1_000,
+    },
+    ...more,
+  }
+}
+
+export function createSink() {
+  const updates: ExecutionUpdate[] = []
+  return { updates, push: (update: ExecutionUpdate) => void updates.push(update) }
+}
+
+export const never = new AbortController().signal
