@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { createTempDir } from '../support/dir.ts'
-import { openApp } from './support/app.ts'
+import { openApp, SHELLS } from './support/app.ts'
 
-describe.each(['browser', 'electron'] as const)('in the %s', (shell) => {
+describe.each(SHELLS)('in the %s', (shell) => {
   test('the app opens, shows its interface in two windows, comes back after kill -9, and ends in order', async () => {
     using home = createTempDir()
     const app = await openApp(shell, { home: home.path })
@@ -13,6 +13,7 @@ describe.each(['browser', 'electron'] as const)('in the %s', (shell) => {
       const second = await app.newWindow()
       await interfaceIn(second)
       expect(app.consoleErrors).toEqual([])
+      expect((await app.call('system.info', {})).host).toBe(shell)
       await app.kill()
       await app.restart()
       await interfaceIn(app.page)

@@ -18,6 +18,8 @@ export interface AppProcess {
   output(): string
   /** Runs `fn`, as text, in the app's process: it may use its arguments and nothing around it. */
   evaluate<A, R>(fn: (electron: StandIn, arg: A) => R | Promise<R>, arg?: A): Promise<R>
+  /** What the app asked of dialogs and of the system in its life. Known once it has ended by itself. */
+  farewell(): readonly { api: string; args: unknown[] }[]
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
@@ -65,7 +67,12 @@ export function startProcess({ home, env = {}, args = [] }: LaunchOptions, cdpPo
   }
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
   let ids = 0
+  let farewell: { api: string; args: unknown[] }[] = []
   child.on('message', (outcome: Outcome) => {
+    if (outcome.id === 0 && 'value' in outcome) {
+      farewell = outcome.value as typeof farewell
+      return
+    }
     const caller = waiting.get(outcome.id)
     waiting.delete(outcome.id)
     if ('error' in outcome) caller?.reject(new Error(outcome.error))
@@ -81,6 +88,7 @@ export function startProcess({ home, env = {}, args = [] }: LaunchOptions, cdpPo
     child,
     exited,
     output: () => output,
+    farewell: () => farewell,
     evaluate: <A, R>(fn: (electron: StandIn, arg: A) => R | Promise<R>, arg?: A) =>
       new Promise<R>((resolve, reject) => {
         const order: Order = { id: ++ids, code: String(fn), arg }

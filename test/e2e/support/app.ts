@@ -10,9 +10,12 @@ import { chromium } from 'playwright-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { launchApp, ROOT } from '../../electron/launch.ts'
 import type { LaunchedApp } from '../../electron/launch.ts'
+import type { ProcedureInput, ProcedureName, ProcedureOutput } from '../../../src/shared/bridge/index.ts'
+import { callHost } from './call-host.ts'
 import { chromiumOptions } from './chromium.ts'
 
-export type Shell = 'browser' | 'electron'
+export const SHELLS = ['browser', 'electron'] as const
+export type Shell = (typeof SHELLS)[number]
 
 export interface OpenOptions {
   /** The data folder. */
@@ -30,6 +33,8 @@ export interface OpenedApp {
   readonly consoleErrors: readonly string[]
   /** One more window on the same host. */
   newWindow(): Promise<Page>
+  /** One call of the bridge, beside the windows, as another program of the same person makes it. */
+  call<N extends ProcedureName>(name: N, input: ProcedureInput<N>): Promise<ProcedureOutput<N>>
   /** What host and shell wrote to their streams. */
   output(): string
   /** Ends the host as a crash does (`SIGKILL`), or by another signal, and waits until it is gone. */
@@ -69,6 +74,7 @@ async function openInBrowser(options: OpenOptions): Promise<OpenedApp> {
     page,
     consoleErrors,
     output: () => output.join(''),
+    call: (name, input) => callHost(options.home, name, input),
     async newWindow() {
       const another = await context.newPage()
       // The cookie lets it in: the link was for one browser, once.
@@ -140,6 +146,7 @@ async function openInElectron(options: OpenOptions): Promise<OpenedApp> {
     },
     consoleErrors,
     output: () => earlier + app.output(),
+    call: (name, input) => callHost(options.home, name, input),
     async newWindow() {
       const before = new Set(app.pages())
       await app.evaluate(async ({ BrowserWindow, Menu }) => {

@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { closeChromium } from './chromium.ts'
-import { note, preventable } from './record.ts'
+import { calls, note, preventable } from './record.ts'
 
 /** Only what a window tells the app, so that the two modules do not import each other. */
 export interface AppWindow {
@@ -71,8 +71,19 @@ class App extends EventEmitter {
     this.#leave(code)
   }
   #leave(code: number): void {
-    void closeChromium().finally(() => process.exit(code))
+    void closeChromium()
+      .then(() => farewell())
+      .finally(() => process.exit(code))
   }
+}
+
+/** The last word to the test: what was asked of dialogs and of the system, which nobody can ask for afterwards. */
+function farewell(): Promise<void> {
+  const value = calls.filter(({ api }) => api.startsWith('dialog.') || api.startsWith('shell.'))
+  return new Promise((resolve) => {
+    if (process.send === undefined) resolve()
+    else process.send({ id: 0, value }, () => resolve())
+  })
 }
 
 export const app = new App()

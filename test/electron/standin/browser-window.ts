@@ -110,6 +110,7 @@ export class BrowserWindow extends EventEmitter {
     if (focused === this) focused = null
   }
   focus(): void {
+    // oxlint-disable-next-line typescript/no-this-alias -- which window has the focus
     focused = this
     note('window.focus', this.id)
     this.emit('focus')

@@ -13,7 +13,7 @@
     if ('error' in answer) throw new Error(`Error invoking remote method '${channel}': ${answer.error}`)
     return answer.value
   }
-  if ('%COMPROMISED%' === 'true') window.compromisedInvoke = invoke
+  if ('%COMPROMISED%'.startsWith('true')) window.compromisedInvoke = invoke
   if (window.top !== window) return
 
   const listeners = new Map()
@@ -99,6 +99,7 @@
   pull().catch(() => undefined)
 
   const module = { exports: {} }
+  // oxlint-disable-next-line no-unused-vars -- names that the preload's own code may use
   ;((require, module, exports, process) => {
     /*PRELOAD*/
   })(require, module, module.exports, process)

@@ -135,7 +135,7 @@ export function askPermission(permission: string): Promise<boolean> {
 
 /** What the next dialogs answer. */
 export const answers = {
-  showMessageBox: { response: 1, checkboxChecked: false },
+  showMessageBox: { response: Number(process.env['STANDIN_MESSAGE_BOX'] ?? 1), checkboxChecked: false },
   showOpenDialog: { canceled: true, filePaths: [] as string[] },
 }
 

@@ -1,12 +1,13 @@
 import { EventEmitter } from 'node:events'
-import type { IpcMainInvokeEvent, WebContents } from 'electron'
 import { describe, expect, test } from 'vitest'
 import { serveIpc } from '../../../src/main/desktop/ipc.ts'
+import type { IpcTransportDeps } from '../../../src/main/desktop/ipc.ts'
 import type { FrameConnection } from '../../../src/main/platform/types.ts'
 import { WIRE_LIMITS } from '../../../src/shared/bridge/index.ts'
 import { createMemoryLog } from '../../support/log.ts'
 
 const ORIGIN = 'app://wheelhouse'
+type Handle = Parameters<IpcTransportDeps['ipcMain']['handle']>[1]
 type Frame = { origin: string; parent: Frame | null } | null
 const TOP: Frame = { origin: ORIGIN, parent: null }
 
@@ -25,7 +26,7 @@ function setUp() {
   const ours = new FakeContents()
   const log = createMemoryLog()
   const attached: FrameConnection[] = []
-  let handler: (event: IpcMainInvokeEvent, raw: unknown) => unknown = () => undefined
+  let handler: Handle = () => undefined
   serveIpc({
     ipcMain: {
       handle: (_channel, listener) => {
@@ -34,12 +35,12 @@ function setUp() {
     },
     log,
     origin: ORIGIN,
-    isOurs: (contents: WebContents) => (contents as unknown) === ours,
+    isOurs: (contents) => (contents as unknown) === ours,
     attach: (connection) => attached.push(connection),
   })
   const say = (raw: unknown, from: { sender?: FakeContents; frame?: Frame } = {}): unknown => {
     const event = { sender: from.sender ?? ours, senderFrame: from.frame === undefined ? TOP : from.frame }
-    return handler(event as unknown as IpcMainInvokeEvent, raw)
+    return handler(event as unknown as Parameters<Handle>[0], raw)
   }
   return { ours, log, attached, say }
 }
