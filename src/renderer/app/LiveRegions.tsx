@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useState } from 'react'
 import type { SessionView } from '../../shared/bridge/index.ts'
 import { titleOf } from '../features/sessions/index.ts'
 import { strings } from '../strings/index.ts'
@@ -10,7 +10,6 @@ export function LiveRegions() {
   const { sessions, decisions } = useStores()
   const [ended, setEnded] = useState('')
   const [asked, setAsked] = useState('')
-  const known = useRef<ReadonlySet<string> | null>(null)
 
   useEffect(
     () =>
@@ -27,10 +26,10 @@ export function LiveRegions() {
   )
   useEffect(
     () =>
-      decisions.subscribe(({ value }) => {
-        const before = known.current
-        known.current = new Set(value.pending.map((decision) => decision.decisionId))
-        const fresh = before === null ? undefined : value.pending.find(({ decisionId }) => !before.has(decisionId))
+      decisions.subscribe((state, before) => {
+        if (!before.loaded) return
+        const known = new Set(before.value.pending.map((decision) => decision.decisionId))
+        const fresh = state.value.pending.find(({ decisionId }) => !known.has(decisionId))
         if (fresh !== undefined) setAsked(strings.app.said.approval(fresh.sessionTitle, fresh.title))
       }),
     [decisions],

@@ -10,8 +10,8 @@ import { useSessionRows } from './useSessionRows.ts'
 import styles from './SessionList.module.css'
 
 const ROW_PX = 28
-/** Together with a screen of 40 rows this stays below the 60 that the list may hold in the page. */
-const OVERSCAN = 6
+/** Together with a list of 50 rows in sight this stays below the 60 that the list may hold in the page. */
+const OVERSCAN = 4
 
 const FILTERS: readonly SelectItem<SessionFilter>[] = (
   ['open', 'waiting', 'running', 'failed', 'held', 'archived'] as const

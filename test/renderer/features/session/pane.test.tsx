@@ -1,0 +1,322 @@
+import { screen, waitFor, within } from '@testing-library/react'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { SessionPane } from '../../../../src/renderer/features/session/index.ts'
+import type { Draft, SessionView } from '../../../../src/shared/bridge/index.ts'
+import type { RunView } from '../../../../src/shared/projection/index.ts'
+import { AppError } from '../../../../src/shared/errors.ts'
+import { seriousFindings } from '../../support/axe.ts'
+import { aDecision, SESSION_ID } from '../../support/decisions.ts'
+import { createFakeBridge, renderWithBridge } from '../../support/fake-bridge.tsx'
+import type { FakeHandlers } from '../../support/fake-bridge.tsx'
+import { aRun, aRunError, aSession, aSnapshot, RUN_ID, running } from '../../support/sessions.ts'
+
+beforeEach(() => window.history.replaceState(null, '', '/'))
+afterEach(() => vi.restoreAllMocks())
+
+function open(session: SessionView, { turns = [], ...handlers }: FakeHandlers & { turns?: RunView[] } = {}) {
+  let draft: Draft | null = null
+  const host = createFakeBridge(
+    {
+      'sessions.snapshot': () => aSnapshot(session, turns),
+      'sessions.config.get': () => ({
+        rev: session.configRev,
+        mode: {
+          value: 'agent',
+          options: [
+            { value: 'plan', available: true, why: null },
+            { value: 'agent', available: true, why: null },
+            { value: 'os', available: false, why: 'Switched off in Settings.' },
+          ],
+        },
+        choice: session.choice,
+        choices: [
+          { choice: session.choice, label: 'Rehearsal · rehearsal-1', ready: true },
+          { choice: { ...session.choice, modelId: 'big' }, label: 'Work · big', ready: true },
+        ],
+        source: 'catalog',
+      }),
+      'agents.list': () => ({ agents: [] }),
+      'drafts.get': () => ({ draft }),
+      'drafts.set': ({ expectedRev, text, queued }) => (draft = { rev: expectedRev + 1, text, inputIds: [], queued }),
+      'runs.submit': () => ({ runId: RUN_ID, state: 'created', replayed: false }),
+      'runs.stop': () => ({ code: 'stopping' }),
+      ...handlers,
+    },
+    { sessions: { kind: 'snapshot', sessions: [session] }, decisions: { kind: 'snapshot', decisions: [] } },
+  )
+  const user = renderWithBridge(<SessionPane sessionId={session.id} />, host)
+  return { host, user }
+}
+
+const prompt = () => screen.findByRole('textbox', { name: 'Prompt' })
+
+describe('the prompt', () => {
+  test('Enter sends it, Shift+Enter makes a new line, and what was sent leaves the draft', async () => {
+    const { host, user } = open(aSession())
+    await user.type(await prompt(), 'first{Shift>}{Enter}{/Shift}second{Enter}')
+    await waitFor(() => expect(host.calls('runs.submit')).toMatchObject([{ text: 'first\nsecond' }]))
+    await waitFor(async () => expect((await prompt()).textContent).toBe(''))
+  })
+
+  test('a refused prompt stays, says why beside it, and is sent again as the same submission', async () => {
+    let tries = 0
+    const { host, user } = open(aSession(), {
+      'runs.submit': () => {
+        tries += 1
+        if (tries === 1) throw new AppError('session_busy', 'This session is in use.')
+        return { runId: RUN_ID, state: 'created', replayed: false }
+      },
+    })
+    await user.type(await prompt(), 'do it{Enter}')
+    expect((await screen.findByRole('alert')).textContent).toContain('session_busy')
+    expect((await prompt()).textContent).toBe('do it')
+    await user.click(screen.getByRole('button', { name: 'Retry' }))
+    await waitFor(() => expect(host.calls('runs.submit')).toHaveLength(2))
+    const [first, second] = host.calls('runs.submit')
+    expect(first?.key).toBeDefined()
+    expect(second?.key).toBe(first?.key)
+  })
+
+  test('DT-A09 while a run is under way it is queued, and can be taken back', async () => {
+    const { host, user } = open(running())
+    await user.type(await prompt(), 'and then this')
+    await user.click(screen.getByRole('button', { name: 'Send' }))
+    const queued = await screen.findByRole('region', { name: /^Queued/ })
+    expect(host.calls('runs.submit')).toEqual([])
+    expect(host.calls('drafts.set').at(-1)).toMatchObject({ text: 'and then this', queued: true })
+    await user.click(within(queued).getByRole('button', { name: 'Edit' }))
+    expect((await prompt()).textContent).toBe('and then this')
+    expect(host.calls('drafts.set').at(-1)).toMatchObject({ queued: false })
+  })
+
+  test('says why nothing can be sent, and keeps what is typed', async () => {
+    const { host, user } = open(aSession({ state: 'held' }))
+    await user.type(await prompt(), 'hello{Enter}')
+    expect(screen.getByText(/has not ended/)).toBeDefined()
+    expect(screen.getByRole('button', { name: 'Send' }).getAttribute('aria-disabled')).toBe('true')
+    expect(host.calls('runs.submit')).toEqual([])
+    expect((await prompt()).textContent).toBe('hello')
+  })
+
+  test('a slow start says what it waits for and can be cancelled', async () => {
+    const turns = [aRun({ state: 'created', finishedAt: null, startWaitsFor: 'Waiting for Codex to start.' })]
+    const { host, user } = open(running(), { turns })
+    expect(await screen.findByText('Waiting for Codex to start.')).toBeDefined()
+    await user.click(screen.getByRole('button', { name: 'Cancel start' }))
+    expect(host.calls('runs.stop')).toEqual([{ sessionId: SESSION_ID, expectedRunId: RUN_ID }])
+  })
+})
+
+describe('stopping', () => {
+  test('DT-A08 Esc once only says so, twice stops the run that is shown', async () => {
+    const { host, user } = open(running())
+    await prompt()
+    await user.keyboard('{Escape}')
+    expect(screen.getByText('Press Esc again to stop the run')).toBeDefined()
+    expect(host.calls('runs.stop')).toEqual([])
+    await user.keyboard('{Escape}')
+    await waitFor(() => expect(host.calls('runs.stop')).toEqual([{ sessionId: SESSION_ID, expectedRunId: RUN_ID }]))
+  })
+
+  test('without a run there is nothing to stop', async () => {
+    const { host, user } = open(aSession())
+    await prompt()
+    await user.keyboard('{Escape}{Escape}')
+    expect(screen.queryByRole('button', { name: 'Stop' })).toBeNull()
+    expect(host.calls('runs.stop')).toEqual([])
+  })
+})
+
+describe('the transcript', () => {
+  test('shows each turn with its prompt, words, calls, state and usage', async () => {
+    const turns = [
+      aRun({
+        usage: {
+          inputTokens: 3_421,
+          cachedInputTokens: null,
+          cacheWriteTokens: null,
+          outputTokens: 12,
+          reasoningTokens: null,
+          contextUsed: null,
+          contextSize: null,
+          costUsd: null,
+        },
+        items: [
+          { kind: 'text', seq: 1, messageId: 'm', text: 'It is **done**.', at: 3_000 },
+          {
+            kind: 'tool',
+            seq: 2,
+            toolCallId: 't',
+            tool: 'execute',
+            name: 'bash',
+            title: 'echo \u202eevil',
+            status: 'failed',
+            paths: [],
+            content: [{ type: 'output', text: 'boom', exitCode: 2 }],
+            allowedBy: null,
+            startedAt: 3_000,
+            finishedAt: 4_200,
+          },
+        ],
+      }),
+    ]
+    open(aSession(), { turns })
+    const turn = await screen.findByRole('article', { name: /Fix it/ })
+    expect(within(turn).getByText('done').tagName).toBe('STRONG')
+    expect(turn.textContent).toContain('U+202E')
+    expect(turn.textContent).toContain('Exit code 2')
+    expect(turn.textContent).toContain('1.2 s')
+    expect(within(turn).getByText('Completed')).toBeDefined()
+    expect(turn.textContent).toContain('3.4 k tok')
+    expect(await seriousFindings()).toEqual([])
+  })
+
+  test('grows with the log, and earlier turns keep their place', async () => {
+    const { host } = open(running(), { turns: [aRun({ state: 'running', finishedAt: null })] })
+    const turn = await screen.findByRole('article', { name: /Fix it/ })
+    await waitFor(() => {
+      host.publish('session.events', {
+        sessionId: SESSION_ID,
+        seq: 2,
+        runId: RUN_ID,
+        type: 'output_text',
+        state: null,
+        at: 3_000,
+        data: { messageId: 'm', text: 'Working on it.' },
+      })
+      expect(turn.textContent).toContain('Working on it.')
+    })
+  })
+
+  test('folds thoughts and long output until they are asked for', async () => {
+    const output = Array.from({ length: 100 }, (_, index) => `line ${index}`).join('\n')
+    const turns = [
+      aRun({
+        items: [
+          { kind: 'thought', seq: 1, messageId: 'm', text: 'First line\n\nHidden part', at: 3_000 },
+          {
+            kind: 'tool',
+            seq: 2,
+            toolCallId: 't',
+            tool: 'execute',
+            name: 'bash',
+            title: 'seq 100',
+            status: 'completed',
+            paths: [],
+            content: [{ type: 'output', text: output, exitCode: 0 }],
+            allowedBy: null,
+            startedAt: 3_000,
+            finishedAt: 3_100,
+          },
+        ],
+      }),
+    ]
+    const { user } = open(aSession(), { turns })
+    const turn = await screen.findByRole('article', { name: /Fix it/ })
+    expect(turn.textContent).not.toContain('Hidden part')
+    expect(within(turn).queryByText(/line 3$/m)).toBeNull()
+    await user.click(within(turn).getByRole('button', { name: 'Show 60 more lines' }))
+    expect(turn.textContent).toContain('line 3\n')
+  })
+
+  test('a failed run says what to do, with its code, and can be tried again', async () => {
+    const turns = [aRun({ state: 'failed', error: aRunError() })]
+    const { host, user } = open(aSession({ state: 'failed' }), {
+      turns,
+      'runs.retry': () => ({ runId: RUN_ID, state: 'created', replayed: false }),
+    })
+    expect(await screen.findByText('The Provider refused the key.')).toBeDefined()
+    expect(screen.getByText('provider_auth_failed')).toBeDefined()
+    expect(screen.getByRole('button', { name: 'Open Providers' })).toBeDefined()
+    await user.click(screen.getByRole('button', { name: 'Try again' }))
+    expect(host.calls('runs.retry')).toMatchObject([{ runId: RUN_ID, acknowledgeSideEffects: false }])
+  })
+
+  test('a second try after changes says so first', async () => {
+    const turns = [aRun({ state: 'failed', error: aRunError({ sideEffectState: 'mutating' }) })]
+    const { host, user } = open(aSession({ state: 'failed' }), {
+      turns,
+      'runs.retry': () => ({ runId: RUN_ID, state: 'created', replayed: false }),
+    })
+    await user.click(await screen.findByRole('button', { name: 'Try again anyway' }))
+    expect(screen.getByText(/may have changed something/)).toBeDefined()
+    expect(host.calls('runs.retry')).toMatchObject([{ acknowledgeSideEffects: true }])
+  })
+
+  test('a decision stands where it was asked', async () => {
+    const {
+      sessionId: _s,
+      runId: _r,
+      sessionTitle: _t,
+      agentId: _a,
+      workDir: _w,
+      refusalReason: _f,
+      ...decision
+    } = aDecision()
+    open(running({ state: 'waiting' }), {
+      turns: [
+        aRun({ state: 'waiting_for_approval', finishedAt: null, items: [{ kind: 'decision', seq: 2, decision }] }),
+      ],
+    })
+    const turn = await screen.findByRole('article', { name: /Fix it/ })
+    expect(within(turn).getByRole('button', { name: /^Allow once/ })).toBeDefined()
+    expect(within(turn).getByText('Waiting for you')).toBeDefined()
+  })
+})
+
+describe('the session', () => {
+  test('DT-A36 is renamed where its name stands', async () => {
+    const { host, user } = open(aSession(), { 'sessions.rename': ({ title }) => aSession({ title }) })
+    await user.click(await screen.findByRole('button', { name: 'Rename' }))
+    const field = screen.getByRole('textbox', { name: 'Title' })
+    expect(document.activeElement).toBe(field)
+    await user.clear(field)
+    await user.type(field, 'Better name{Enter}')
+    expect(host.calls('sessions.rename')).toEqual([{ sessionId: SESSION_ID, title: 'Better name' }])
+  })
+
+  test('DT-A36 is deleted only after it was said what will be lost', async () => {
+    const { host, user } = open(aSession(), { 'sessions.delete': () => ({ deleted: true }) })
+    await user.click(await screen.findByRole('button', { name: 'Session menu' }))
+    await user.click(await screen.findByRole('menuitem', { name: 'Delete…' }))
+    const dialog = await screen.findByRole('alertdialog')
+    expect(dialog.textContent).toContain('Its transcript')
+    expect(host.calls('sessions.delete')).toEqual([])
+    await user.click(within(dialog).getByRole('button', { name: 'Delete session' }))
+    await waitFor(() => expect(host.calls('sessions.delete')).toEqual([{ sessionId: SESSION_ID }]))
+  })
+
+  test('says that it is a rehearsal, and which agent and folder it is about', async () => {
+    open(aSession())
+    const heading = await screen.findByRole('heading', { level: 1, name: 'Fix the flaky test' })
+    const header = heading.closest('header')
+    expect(header?.textContent).toContain('Rehearsal')
+    expect(header?.textContent).toContain('/home/me/api')
+  })
+
+  test('one that was deleted elsewhere says so', async () => {
+    const { host } = open(aSession(), {
+      'sessions.get': () => {
+        throw new AppError('session_not_found', 'This session no longer exists.')
+      },
+    })
+    await prompt()
+    host.publish('sessions', { kind: 'removed', sessionId: SESSION_ID })
+    expect(await screen.findByText('This session no longer exists')).toBeDefined()
+  })
+
+  test('a model that cannot read the history is chosen only after a question', async () => {
+    const { host, user } = open(aSession(), {
+      'sessions.config.set': ({ allowHistoryStrip, expectedRev }) => {
+        if (!allowHistoryStrip) throw new AppError('route_binding_incompatible', 'It holds reasoning.')
+        return { rev: expectedRev + 1, effect: { kind: 'next_turn', historyStripped: true } }
+      },
+    })
+    await user.click(await screen.findByRole('combobox', { name: 'Model' }))
+    await user.click(await screen.findByRole('option', { name: /Work · big/ }))
+    await user.click(await screen.findByRole('button', { name: 'Switch' }))
+    await waitFor(() =>
+      expect(host.calls('sessions.config.set').map((input) => input.allowHistoryStrip)).toEqual([false, true]),
+    )
+  })
+})

@@ -1,0 +1,37 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { revealParts, revealText } from '../../../src/renderer/text/index.ts'
+
+describe('text in which nothing hides', () => {
+  test.each([
+    ['\u202e', 'U+202E'],
+    ['\u2066', 'U+2066'],
+    ['\u200b', 'U+200B'],
+    ['\ufeff', 'U+FEFF'],
+    ['\u00ad', 'U+00AD'],
+    ['\u00a0', 'U+00A0'],
+    ['\u0000', 'U+0000'],
+    ['\u{e0041}', 'U+E0041'],
+  ])('DT-A22 names %j', (char, name) => {
+    expect(revealParts(`rm${char}-rf`)).toEqual([
+      { text: 'rm', hidden: false },
+      { text: name, hidden: true },
+      { text: '-rf', hidden: false },
+    ])
+  })
+
+  test('leaves words, tabs and new lines alone', () => {
+    expect(revealText('größe\t日本語\n🙂')).toBe('größe\t日本語\n🙂')
+  })
+
+  test('loses no visible character', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+        const shown = revealParts(text).filter((part) => !part.hidden)
+        expect(text.replaceAll(/./gsu, (char) => (shown.some((part) => part.text.includes(char)) ? '' : char))).toBe(
+          [...text].filter((char) => revealParts(char)[0]?.hidden === true).join(''),
+        )
+      }),
+    )
+  })
+})
