@@ -25,7 +25,7 @@ export async function send(page: Page, text: string | null): Promise<void> {
 
 /** The card that waits for an answer; its title holds `title`. */
 export const card = (page: Page, title: string | RegExp): Locator =>
-  page.getByRole('article', { name: title }).filter({ has: page.getByRole('button', { name: /^Allow once/ }) })
+  page.getByRole('article', { name: title }).and(page.locator('[data-decision-status="pending"]'))
 
 export async function allow(page: Page, title: string | RegExp): Promise<void> {
   const waiting = card(page, title)
