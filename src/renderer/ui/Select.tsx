@@ -42,7 +42,7 @@ export function Select<V extends string>({
       </Base.Trigger>
       <Base.Portal>
         <Base.Positioner sideOffset={4} alignItemWithTrigger={false}>
-          <Base.Popup className={styles.popup}>
+          <Base.Popup className={styles.popup} aria-label={label}>
             {items.map((item) => (
               <Base.Item key={item.value} value={item.value} disabled={item.disabled === true} className={styles.item}>
                 <Base.ItemText>{item.label}</Base.ItemText>

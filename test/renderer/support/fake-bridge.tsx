@@ -61,6 +61,8 @@ export function createFakeBridge(handlers: FakeHandlers = {}, says: FakeTopics =
           reject(new AppError('aborted', 'The call was cancelled.'))
         })
       })
+      // The race may be over, or never run, when the signal comes.
+      cancelled.catch(() => undefined)
       const output = await Promise.race([Promise.resolve(handler(parsed, abort.signal)), cancelled])
       return procedures[name].output.parse(output) as ProcedureOutput<typeof name>
     },

@@ -129,7 +129,7 @@ function MoreFields({ free, form }: { free: ReadonlySet<string>; form: Connectio
     (error) => error !== null,
   )
   return (
-    <details className={styles.more} open={filled || failed || values.preset === 'custom'}>
+    <details className={styles.more} open={filled || failed}>
       <summary>{providers.advanced}</summary>
       {free.has('manualModelId') && (
         <TextField

@@ -1,0 +1,81 @@
+import { screen, within } from '@testing-library/react'
+import { describe, expect, test } from 'vitest'
+import { HealthView } from '../../../../src/renderer/features/health/index.ts'
+import { readLogLine } from '../../../../src/renderer/features/health/log-line.ts'
+import { seriousFindings } from '../../support/axe.ts'
+import { createFakeBridge, renderWithBridge } from '../../support/fake-bridge.tsx'
+import type { FakeHandlers } from '../../support/fake-bridge.tsx'
+
+function show(handlers: FakeHandlers = {}) {
+  const host = createFakeBridge(
+    {
+      'system.health': () => ({
+        checks: [
+          { id: 'a', label: 'Program', status: 'pass', message: 'Node 24', hint: null },
+          { id: 'b', label: 'Keys', status: 'warn', message: 'No keychain was found', hint: 'Install one.' },
+        ],
+      }),
+      'agents.list': () => ({ agents: [] }),
+      'system.logs.tail': () => ({ lines: ['{"level":40,"time":0,"msg":"a warning","runId":"r1"}'] }),
+      ...handlers,
+    },
+    {
+      workers: {
+        workers: [
+          {
+            workerId: 'w1',
+            sessionId: 's1',
+            sessionTitle: 'Fix the test',
+            product: 'Codex',
+            pid: 42,
+            state: 'held',
+            sinceMs: 1,
+            heldReason: 'It did not end.',
+          },
+        ],
+      },
+    },
+  )
+  return { host, user: renderWithBridge(<HealthView />, host) }
+}
+
+describe('the health view', () => {
+  test('shows each check with what to do about it', async () => {
+    show()
+    expect(await screen.findByText('No keychain was found')).toBeDefined()
+    expect(screen.getByText('Install one.')).toBeDefined()
+  })
+
+  test('a held worker says why, and is settled only after saying what that means', async () => {
+    const { host, user } = show({ 'workers.settle': () => ({ settled: true }) })
+    expect(screen.getByText('Held')).toBeDefined()
+    expect(screen.getByText('It did not end.')).toBeDefined()
+    await user.click(screen.getByRole('button', { name: 'Settle: Codex, Fix the test' }))
+    const dialog = await screen.findByRole('alertdialog', { name: 'Settle Codex, Fix the test?' })
+    expect(dialog.textContent).toContain('Settling ends no process')
+    expect(host.calls('workers.settle')).toEqual([])
+    await user.click(within(dialog).getByRole('button', { name: 'Settle' }))
+    expect(host.calls('workers.settle')).toEqual([{ workerId: 'w1' }])
+  })
+
+  test('a worker whose end could not be proven says so where it was asked', async () => {
+    const { user } = show({ 'workers.terminate': () => ({ outcome: 'held' }) })
+    await user.click(screen.getByRole('button', { name: /^Terminate: Codex/ }))
+    const dialog = await screen.findByRole('alertdialog')
+    await user.click(within(dialog).getByRole('button', { name: 'Terminate' }))
+    expect((await within(dialog).findByRole('alert')).textContent).toContain('it is held')
+  })
+
+  test('lines of the log are read by their level and message; others stand as they are', () => {
+    const line = readLogLine('{"level":50,"time":"2026-01-02T03:04:05.000Z","msg":"failed","code":"x"}')
+    expect(line).toMatchObject({ level: 'error', text: 'failed', rest: '{"code":"x"}' })
+    expect(readLogLine('plain')).toEqual({ time: '', level: 'other', text: 'plain', rest: '' })
+    expect(readLogLine('{"time":"never","level":"loud"}')).toMatchObject({ time: '', level: 'other' })
+  })
+
+  test('DT-A21 has no serious accessibility finding', async () => {
+    show()
+    await screen.findByText('a warning')
+    expect(await seriousFindings()).toEqual([])
+  })
+})

@@ -1,0 +1,148 @@
+import { screen, waitFor, within } from '@testing-library/react'
+import { describe, expect, test } from 'vitest'
+import { ProvidersView } from '../../../../src/renderer/features/providers/index.ts'
+import type { CatalogView } from '../../../../src/shared/bridge/index.ts'
+import { AppError } from '../../../../src/shared/errors.ts'
+import { seriousFindings } from '../../support/axe.ts'
+import { aCatalog, aConnection, aModel, rehearsal, WORK_ID } from '../../support/catalog.ts'
+import { createFakeBridge, renderWithBridge } from '../../support/fake-bridge.tsx'
+import type { FakeHandlers } from '../../support/fake-bridge.tsx'
+
+const KEY = 'sk-planted-0123456789'
+const full = aCatalog({
+  connections: [aConnection(), rehearsal],
+  defaults: { codex: { connectionId: WORK_ID, modelId: 'gpt-a' } },
+  models: { [WORK_ID]: [aModel('gpt-a'), aModel('gpt-b'), aModel('gpt-c', { enabled: false })] },
+})
+
+function show(catalog: CatalogView, handlers: FakeHandlers = {}) {
+  const host = createFakeBridge(handlers, { providers: catalog })
+  return { host, user: renderWithBridge(<ProvidersView />, host) }
+}
+
+const saved = (catalog: CatalogView) => ({ catalog, connectionId: WORK_ID, durable: true })
+
+describe('the providers view', () => {
+  test('an empty one says what it is for and offers the next step', () => {
+    show(aCatalog())
+    expect(screen.getByRole('heading', { name: 'No Provider yet' })).toBeDefined()
+    expect(screen.getByRole('button', { name: 'Add Provider' })).toBeDefined()
+  })
+
+  test('lists each with its readiness, masked key, default and models, and marks the rehearsal', () => {
+    show(full)
+    const work = screen.getByRole('article', { name: 'Work' })
+    for (const text of ['Ready', 'Codex', 'key ••••9fQ2', '3 models', 'Default for Codex: gpt-a']) {
+      expect(within(work).getByText(text)).toBeDefined()
+    }
+    expect(within(screen.getByRole('article', { name: /Rehearsal/ })).getByText(/a scripted stand-in/)).toBeDefined()
+  })
+
+  test('DT-A13 a key is handed over once and stands nowhere in the page afterwards', async () => {
+    const { host, user } = show(aCatalog(), { 'providers.upsert': () => saved(full) })
+    await user.click(screen.getByRole('button', { name: 'Add Provider' }))
+    const dialog = screen.getByRole('dialog', { name: 'Add a Provider' })
+    await user.type(within(dialog).getByLabelText('Name'), 'Work')
+    const field = within(dialog).getByLabelText('Key')
+    await user.type(field, KEY)
+    expect(document.body.innerHTML).not.toContain(KEY)
+    await user.click(within(dialog).getByRole('button', { name: 'Save' }))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    expect(host.calls('providers.upsert')).toEqual([
+      { connection: { name: 'Work', client: 'codex', preset: 'openai' }, key: KEY, expectedRevision: 3 },
+    ])
+    expect(field).toHaveProperty('value', '')
+    expect(document.body.innerHTML).not.toContain(KEY)
+    expect(JSON.stringify({ ...localStorage, ...sessionStorage })).not.toContain(KEY)
+  })
+
+  test('an error stands under its field and the typed text is kept', async () => {
+    const { user } = show(aCatalog(), {
+      'providers.upsert': () => {
+        throw new AppError('model_profile_conflict', 'Another connection has this name already.', { retryable: false })
+      },
+    })
+    await user.click(screen.getByRole('button', { name: 'Add Provider' }))
+    const name = screen.getByLabelText('Name')
+    await user.type(name, 'Work')
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    const message = await screen.findByText('Another connection has this name already.')
+    expect(name.getAttribute('aria-describedby')?.split(' ')).toContain(message.id)
+    expect(name).toHaveProperty('value', 'Work')
+  })
+
+  test('a save on top of somebody else’s is refused once, keeps what was typed, and then goes through', async () => {
+    let refuse = true
+    const { host, user } = show(aCatalog(), {
+      'providers.upsert': () => {
+        if (!refuse) return saved(full)
+        refuse = false
+        throw new AppError('model_profile_conflict', 'Somebody changed the Providers.', { data: { revision: 4 } })
+      },
+    })
+    await user.click(screen.getByRole('button', { name: 'Add Provider' }))
+    await user.type(screen.getByLabelText('Name'), 'Work')
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await screen.findByText(/What you typed is kept/)).toBeDefined()
+    expect(screen.getByLabelText('Name')).toHaveProperty('value', 'Work')
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    expect(host.calls('providers.upsert').map((call) => call.expectedRevision)).toEqual([3, 4])
+  })
+
+  test('an unsaved form is tested with what it holds', async () => {
+    const { host, user } = show(aCatalog(), { 'providers.test': () => ({ modelCount: 7, latencyMs: 340 }) })
+    await user.click(screen.getByRole('button', { name: 'Add Provider' }))
+    await user.type(screen.getByLabelText('Key'), KEY)
+    await user.click(screen.getByRole('button', { name: 'Test' }))
+    expect(await screen.findByText('It answers: 7 models, 340 ms')).toBeDefined()
+    expect(host.calls('providers.test')[0]?.key).toBe(KEY)
+    expect(document.body.innerHTML).not.toContain(KEY)
+  })
+
+  test('a saved one is tested by its id, and the test can be cancelled', async () => {
+    const { host, user } = show(full, {
+      'providers.testSaved': (_input, signal) =>
+        new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new AppError('aborted', '')))),
+    })
+    await user.click(screen.getByRole('button', { name: 'Test: Work' }))
+    await user.click(await screen.findByRole('button', { name: 'Cancel' }))
+    expect(screen.queryByRole('button', { name: 'Cancel' })).toBeNull()
+    expect(host.calls('providers.testSaved')).toEqual([{ id: WORK_ID }])
+  })
+
+  test('models are offered by their switch and made the default by name', async () => {
+    const { host, user } = show(full, {
+      'providers.setModelSupport': () => saved(full),
+      'providers.setDefault': () => saved(full),
+    })
+    await user.click(screen.getByRole('button', { name: 'Models: Work' }))
+    await user.click(screen.getByRole('switch', { name: 'gpt-c' }))
+    expect(host.calls('providers.setModelSupport')).toEqual([{ id: WORK_ID, enabledIds: ['gpt-a', 'gpt-b', 'gpt-c'] }])
+    await user.click(screen.getByRole('button', { name: 'Make default: gpt-b' }))
+    expect(host.calls('providers.setDefault')).toEqual([
+      { client: 'codex', connectionId: WORK_ID, modelId: 'gpt-b', expectedRevision: 3 },
+    ])
+  })
+
+  test('DT-A13 deleting one that is in use names who uses it', async () => {
+    const { user } = show(full, {
+      'providers.delete': () => {
+        throw new AppError('model_profile_in_use', 'In use.', { data: { clients: ['codex'], sessions: ['session-9'] } })
+      },
+    })
+    await user.click(screen.getByRole('button', { name: 'More for Work' }))
+    await user.click(await screen.findByRole('menuitem', { name: 'Delete' }))
+    const dialog = await screen.findByRole('alertdialog', { name: 'Delete Work?' })
+    await user.click(within(dialog).getByRole('button', { name: 'Delete' }))
+    expect((await within(dialog).findByRole('alert')).textContent).toMatch(/Codex as its default.*session-9/)
+  })
+
+  test('DT-A21 has no serious accessibility finding, with its dialog and without', async () => {
+    const { user } = show(full)
+    await user.click(screen.getByRole('button', { name: 'Models: Work' }))
+    expect(await seriousFindings()).toEqual([])
+    await user.click(screen.getByRole('button', { name: 'Add Provider' }))
+    expect(await seriousFindings()).toEqual([])
+  })
+})
