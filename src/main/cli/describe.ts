@@ -1,11 +1,17 @@
 import { assertNever } from '../../shared/errors.ts'
 import type { EventData } from '../../shared/events.ts'
 
-/** What the agent wants, exactly, with control characters made visible: it is hostile until a person says otherwise. */
-export function describeAction(asked: EventData<'decision_requested'>): string {
+/**
+ * What the agent wants, exactly, with control characters made visible: it is hostile until a person says otherwise.
+ * `whole` where the event holds only a beginning and an end of it.
+ */
+export function describeAction(asked: EventData<'decision_requested'>, whole: string | null): string {
   const risk =
     asked.risk === null ? '' : ` (${asked.risk} risk${asked.riskReason === '' ? '' : `: ${asked.riskReason}`})`
-  return visible(`The agent asks${risk}:\n${actionText(asked.action)}`)
+  const cut = asked.complete
+    ? ''
+    : '\nThe agent did not say all of it: what is missing is not known to Wheelhouse either.'
+  return visible(`The agent asks${risk}:\n${whole ?? actionText(asked.action)}${cut}`)
 }
 
 function actionText(action: EventData<'decision_requested'>['action']): string {

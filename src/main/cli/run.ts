@@ -102,11 +102,12 @@ async function decide(
   asked: EventData<'decision_requested'>,
   settled: AbortSignal,
 ): Promise<void> {
-  const answer = await answerFor(options, asked, settled)
+  const answer = await answerFor(bridge, options, asked, settled)
   await bridge.call('decisions.resolve', { decisionId: asked.decisionId, answer })
 }
 
 async function answerFor(
+  bridge: Bridge,
   options: RunOptions,
   asked: EventData<'decision_requested'>,
   settled: AbortSignal,
@@ -121,8 +122,23 @@ async function answerFor(
     case 'deny':
       return { option: 'reject_once' }
     case 'ask':
-      return askOnTerminal(asked, settled)
+      return askOnTerminal(asked, () => wholeAction(bridge, asked), settled)
     default:
       return options.approve satisfies never
   }
+}
+
+/** Nobody is asked to allow what they cannot read whole. Null: the event holds all of it. */
+async function wholeAction(bridge: Bridge, asked: EventData<'decision_requested'>): Promise<string | null> {
+  if (asked.wholeBytes === undefined) return null
+  const pages: string[] = []
+  for (let offset: number | null = 0; offset !== null;) {
+    const page: { text: string; next: number | null } = await bridge.call('decisions.preview', {
+      decisionId: asked.decisionId,
+      offset,
+    })
+    pages.push(page.text)
+    offset = page.next
+  }
+  return pages.join('')
 }

@@ -149,6 +149,15 @@ describe('a conversation', () => {
     expect(bench.rows('SELECT agent_session_id FROM agent_sessions')).toEqual([{ agent_session_id: 'conversation-2' }])
   })
 
+  test('begun anew leaves the newer process on record, so that a crash ends the right one', async () => {
+    await prompt('a')
+    await bench.executor.closeSession?.('a', never)
+    bench.failOpen(new WorkerError('agent_session_not_found', 'No such conversation.', { started: 'ended' }))
+    await prompt('a')
+    await bench.next().startReaping().done
+    expect(bench.reaped).toMatchObject([{ process: { pid: 1_002 } }])
+  })
+
   test('survives the host: the next one goes on with it', async () => {
     await prompt('a')
     await bench.executor.stop()

@@ -6,6 +6,7 @@ import { pathsIn } from '../../../src/main/platform/index.ts'
 import type { Providers } from '../../../src/main/providers/index.ts'
 import { runtimeMigrations } from '../../../src/main/runtime/index.ts'
 import type { ExecutionSpec, ExecutionUpdate } from '../../../src/main/runtime/index.ts'
+import { WorkerError } from '../../../src/main/workers/index.ts'
 import type {
   CloseOptions,
   Exit,
@@ -72,19 +73,22 @@ export async function createBench(): Promise<ExecutorBench> {
   const reaps = new Map<string, ReleaseOutcome>()
   const reaped: ExecutorBench['reaped'] = []
   let conversations = 0
+  let nextPid = 1_000
 
   async function open(config: SessionConfig, loaded: string | null): Promise<Session> {
     const failure = failures.shift()
+    const pids = nextPid++
     const process: ProcessIdentity = {
-      pid: 1_000 + workers.length,
-      pgid: 1_000 + workers.length,
+      pid: pids,
+      pgid: pids,
       bootId: 'boot',
-      startToken: String(workers.length),
+      startToken: String(pids),
       exact: true,
       startedAtMs: clock.nowMs(),
     }
-    if (failure !== undefined) throw failure
+    if (failure instanceof WorkerError && failure.started === 'never') throw failure
     await config.onStarted(process)
+    if (failure !== undefined) throw failure
     let turn: PromiseWithResolvers<PromptResult> | null = null
     let leave: (exit: Exit) => void = () => undefined
     const exited = new Promise<Exit>((resolve) => (leave = resolve))

@@ -1,0 +1,56 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { EventData } from '../../../src/shared/events.ts'
+import { describeAction, visible } from '../../../src/main/cli/describe.ts'
+
+const asked = (more: Partial<EventData<'decision_requested'>> = {}): EventData<'decision_requested'> => ({
+  decisionId: 'd',
+  kind: 'approval',
+  toolCallId: 'c',
+  tool: 'bash',
+  toolKind: 'execute',
+  title: 'ls',
+  action: { kind: 'command', command: 'ls -l\nrm x', cwd: '/project', wrapper: null },
+  complete: true,
+  risk: 'medium',
+  riskReason: 'Removes files.',
+  options: [],
+  paths: [],
+  expiresAt: null,
+  ...more,
+})
+
+test('a command is shown with its folder, its risk and every line of it', () => {
+  expect(describeAction(asked(), null)).toBe(
+    'The agent asks (medium risk: Removes files.):\n  ls -l\n  rm x\n  in /project',
+  )
+})
+
+test('an edit is shown line by line', () => {
+  const action = { kind: 'edit', changes: [{ path: '/p/a', oldText: 'one', newText: 'two\nthree' }] } as const
+  expect(describeAction(asked({ action: { ...action, changes: [...action.changes] }, risk: null }), null)).toBe(
+    'The agent asks:\n  /p/a\n  - one\n  + two\n  + three',
+  )
+})
+
+test('what the event holds in part is shown whole, and what nobody knows whole says so', () => {
+  expect(describeAction(asked({ complete: false }), 'all of it')).toMatch(
+    /:\nall of it\nThe agent did not say all of it/,
+  )
+})
+
+test('DT-A22 nothing that a terminal obeys, and nothing that hides text, reaches it', () => {
+  const hostile = 'ls\u001b]8;;http://x\u0007\u202egnp.exe\u200b\r\u009b2J'
+  const action = { kind: 'command', command: hostile, cwd: '/\u001b[2J', wrapper: null } as const
+  const shown = describeAction(asked({ action }), null)
+  expect(shown).toContain(String.raw`ls\u001b]8;;http://x\u0007\u202egnp.exe\u200b\u000d\u009b2J`)
+  expect(shown).toContain(String.raw`in /\u001b[2J`)
+})
+
+test('visible text has no control but line break and tab, whatever went in', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      expect(visible(text)).not.toMatch(/(?![\n\t])[\p{Cc}\p{Cf}]/u)
+    }),
+  )
+})
