@@ -102,6 +102,8 @@ function useMoveKeys(): void {
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     const key = event.key.toLowerCase()
     if ((key !== 'j' && key !== 'k') || !isViewKey(event)) return
+    // The sessions are rows of their own.
+    if (document.activeElement?.closest('nav') != null) return
     const cards = pendingCards()
     const at = cards.findIndex((card) => card.contains(document.activeElement))
     const to = at < 0 ? 0 : Math.min(Math.max(at + (key === 'j' ? 1 : -1), 0), cards.length - 1)

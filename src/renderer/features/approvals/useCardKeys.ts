@@ -24,6 +24,11 @@ export function pendingCards(): HTMLElement[] {
   return [...document.querySelectorAll<HTMLElement>(PENDING)]
 }
 
+function isInSight(card: HTMLElement): boolean {
+  const { top, bottom } = card.getBoundingClientRect()
+  return bottom >= 0 && top <= window.innerHeight
+}
+
 /** `A` and `D` answer this card while the keys mean it. */
 export function useCardKeys(
   cardRef: RefObject<HTMLElement | null>,
@@ -34,7 +39,12 @@ export function useCardKeys(
     const key = event.key.toLowerCase()
     if ((key !== 'a' && key !== 'd') || !isViewKey(event) || cardOfKeys() !== cardRef.current) return
     event.preventDefault()
-    if (key === 'a') keys.allow()
+    const card = cardRef.current
+    // Nothing is answered out of sight: the first press shows what the keys mean.
+    if (card !== null && !isInSight(card)) {
+      card.focus()
+      card.scrollIntoView({ block: 'nearest' })
+    } else if (key === 'a') keys.allow()
     else keys.deny()
   })
   useEffect(() => {

@@ -69,6 +69,14 @@ describe('an approval card', () => {
     expect(host.calls('decisions.resolve')).toEqual([{ decisionId: DECISION_ID, answer: { option: 'reject_once' } }])
   })
 
+  test('a key answers nothing that is out of sight: its first press shows the card', async () => {
+    vi.spyOn(HTMLElement.prototype, 'getBoundingClientRect').mockReturnValue(new DOMRect(0, 5_000, 600, 200))
+    const { host, user } = showCard(aDecision())
+    await user.keyboard('d')
+    expect(host.calls('decisions.resolve')).toEqual([])
+    expect(document.activeElement).toBe(screen.getByRole('article'))
+  })
+
   test('wider scopes stand there only where policy offers them', () => {
     showCard(aDecision({ options: ['allow_once', 'reject_once'], risk: 'high' }))
     expect(screen.queryByRole('button', { name: /^Allow for this session/ })).toBeNull()

@@ -53,7 +53,7 @@ describe('the providers view', () => {
     ])
     expect(field).toHaveProperty('value', '')
     expect(document.body.innerHTML).not.toContain(KEY)
-    expect(JSON.stringify({ ...localStorage, ...sessionStorage })).not.toContain(KEY)
+    expect(JSON.stringify([localStorage, sessionStorage])).not.toContain(KEY)
   })
 
   test('an error stands under its field and the typed text is kept', async () => {
