@@ -163,7 +163,14 @@ export const eventData = {
   input_missing: z.object({ inputId: z.string() }),
   config_changed: z.object({ rev: z.number(), changed: z.record(z.string(), z.unknown()) }),
   title_changed: z.object({ title: z.string(), by: z.enum(['person', 'agent', 'prompt']) }),
-  session_forked: z.looseObject({}),
+  session_forked: z.object({
+    /** The child's. */
+    sessionId: z.string(),
+    parentId: z.string(),
+    forkKind: z.enum(['session', 'message']),
+    boundarySeq: z.number(),
+    prefixLength: z.number(),
+  }),
   delivery_planned: z.looseObject({}),
   delivery_updated: z.looseObject({}),
 } as const

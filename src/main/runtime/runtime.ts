@@ -22,13 +22,19 @@ import { readHostIdentity } from './host-identity.ts'
 import { createInputs } from './inputs/inputs.ts'
 import type { Inputs } from './inputs/inputs.ts'
 import { createLeaseKeeper } from './leases/keeper.ts'
+import { createMutations } from './leases/mutation.ts'
+import type { Mutations } from './leases/mutation.ts'
 import { createLeaseValidity } from './leases/validity.ts'
 import { createRecovery } from './recovery/attempt.ts'
 import { createCoordinator } from './recovery/coordinator.ts'
 import { createInspector } from './recovery/inspect.ts'
 import { createStop } from './recovery/stop.ts'
+import { createBindings } from './sessions/bindings.ts'
+import type { Bindings } from './sessions/bindings.ts'
 import { createDraftQueue, createDrafts } from './sessions/drafts.ts'
 import type { Drafts } from './sessions/drafts.ts'
+import { createFork } from './sessions/fork.ts'
+import type { Fork } from './sessions/fork.ts'
 import { createSessions } from './sessions/sessions.ts'
 import type { Sessions } from './sessions/sessions.ts'
 import { createSnapshots } from './sessions/snapshot.ts'
@@ -75,6 +81,13 @@ export interface Runtime {
     snapshot: Snapshots['of']
     /** How many of the session's questions wait for an answer. */
     pendingDecisions(sessionId: string): number
+    fork: Fork
+    bind: Bindings['bind']
+    unbind: Bindings['unbind']
+    binding: Bindings['of']
+    byExternalKey: Bindings['find']
+    /** For host code: the right to change what no run may see changing. @throws AppError as `Mutations.hold`. */
+    hold<T>(sessionIds: readonly string[], fn: () => Promise<T>): Promise<T>
   }
   runs: Admissions & {
     stop: ReturnType<typeof createStop>
@@ -175,10 +188,18 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
     { what: 'inputs', run: inputs.cleanup },
     { what: 'removals', run: removals.sweep },
   ])
+  const mutations: Mutations = createMutations(ctx, recovery)
+  const bindings = createBindings(ctx)
   const drafts = createDrafts(ctx)
   const admissions = createAdmissions({
     ctx,
-    snapshots: { clock, timing, resources: deps.resources ?? null, osEnabled },
+    snapshots: {
+      clock,
+      timing,
+      resources: deps.resources ?? null,
+      osEnabled,
+      bindingOf: (sessionId) => tables.bindings.of(sessionId)?.source ?? null,
+    },
     recovery,
     inputs,
     isHeld,
@@ -190,7 +211,7 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
     },
   })
   const sendQueued = createDraftQueue(ctx, drafts, admissions)
-  const sessions = createSessions({ ctx, recovery, removals, osEnabled, isHeld, refuseWhenStopping })
+  const sessions = createSessions({ ctx, mutations, bindings, removals, osEnabled, isHeld, refuseWhenStopping })
   const snapshots = createSnapshots(ctx)
 
   const watch = createWatch({
@@ -224,6 +245,15 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
         return seen
       },
       snapshot: snapshots.of,
+      fork: createFork({ ctx, recovery, refuseWhenStopping }),
+      bind: bindings.bind,
+      unbind: bindings.unbind,
+      binding: bindings.of,
+      byExternalKey: bindings.find,
+      hold(sessionIds, fn) {
+        refuseWhenStopping()
+        return mutations.hold(sessionIds, fn)
+      },
       pendingDecisions: (sessionId) => tables.decisions.countPending(sessionId),
     },
     runs: {

@@ -10,6 +10,7 @@ import type { RuntimeContext } from '../context.ts'
 import { usable } from '../inputs/inputs.ts'
 import { isLease } from '../leases/keeper.ts'
 import type { Lease } from '../leases/keeper.ts'
+import { readTranscript } from '../sessions/history.ts'
 import { titleFromPrompt } from '../sessions/titles.ts'
 import type { IntentRequest } from '../store/intents.ts'
 import type { Admission, ExecutionSpec, RunRow } from '../types.ts'
@@ -202,6 +203,10 @@ function writeAdmission(ctx: RuntimeContext, tx: Tx, candidate: Candidate, runId
     agentId: session.agentId,
     prompt: { text, inputs: inputs.files, clientMessageId: user?.id ?? runId, literal },
     policy,
-    history: null,
+    // A fork's agent was not there; once it took a prompt, it remembers by itself.
+    history:
+      tables.forks.facts(sessionId) === null || tables.runs.anyAccepted(sessionId)
+        ? null
+        : readTranscript(ctx, sessionId),
   }
 }

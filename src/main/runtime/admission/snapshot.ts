@@ -13,6 +13,8 @@ export interface SnapshotDeps {
   timing: RuntimeTiming
   resources: ResourcePort | null
   osEnabled: () => boolean
+  /** Whose session it is, where it is bound to a schedule or an outside conversation. */
+  bindingOf: (sessionId: string) => Source | null
 }
 
 export interface Snapshot {
@@ -26,12 +28,16 @@ export interface Snapshot {
  * @throws AppError `source_*`, `mode_*`, `work_dir_missing`, `resources_invalid`.
  */
 export async function takeSnapshot(
-  { clock, timing, resources, osEnabled }: SnapshotDeps,
+  { clock, timing, resources, osEnabled, bindingOf }: SnapshotDeps,
   session: SessionRow,
   asked: { source: Source; requestedMode: string | null },
   signal?: AbortSignal,
 ): Promise<Snapshot> {
-  const { source, entrySource } = resolveSource({ header: session.policySource, requested: asked.source })
+  const { source, entrySource } = resolveSource({
+    binding: bindingOf(session.id),
+    header: session.policySource,
+    requested: asked.source,
+  })
   const { mode, forced } = resolveMode({
     source,
     requested: asked.requestedMode,

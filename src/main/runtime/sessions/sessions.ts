@@ -6,11 +6,11 @@ import type { Tx } from '../../platform/types.ts'
 import { isFolder } from '../admission/snapshot.ts'
 import type { RuntimeContext } from '../context.ts'
 import type { Removals } from '../housekeeping/removals.ts'
-import { isLease } from '../leases/keeper.ts'
-import type { Lease } from '../leases/keeper.ts'
+import { busy } from '../leases/mutation.ts'
+import type { Mutations } from '../leases/mutation.ts'
 import { forcedMode, resolveMode } from '../policy/index.ts'
-import type { Recovery } from '../recovery/attempt.ts'
 import type { SessionRow } from '../types.ts'
+import type { Binding, Bindings } from './bindings.ts'
 import { cleanTitle } from './titles.ts'
 
 const MAX_EXTRA_DIRS = 16
@@ -28,10 +28,12 @@ export interface CreateSession {
   choice?: RuntimeChoice
   mode?: Mode
   sandbox?: boolean
+  /** It belongs to a schedule or an outside conversation, whose policy holds from the start. */
+  binding?: Binding
 }
 
 export interface Sessions {
-  /** @throws AppError `work_dir_missing`, `root_invalid`, `session_exists`, `mode_not_allowed`. */
+  /** @throws AppError `work_dir_missing`, `root_invalid`, `session_exists`, `mode_not_allowed`, `binding_taken`. */
   create(request: CreateSession): Promise<SessionRow>
   /** @throws AppError `session_not_found`: also for a session of another directory than `workDir`. */
   get(sessionId: string, within?: { workDir?: string }): SessionRow
@@ -67,7 +69,8 @@ export interface Sessions {
 
 export interface SessionDeps {
   ctx: RuntimeContext
-  recovery: Recovery
+  mutations: Mutations
+  bindings: Pick<Bindings, 'bindIn'>
   removals: Removals
   osEnabled: () => boolean
   isHeld: (sessionId: string) => boolean
@@ -75,7 +78,7 @@ export interface SessionDeps {
 }
 
 export function createSessions(deps: SessionDeps): Sessions {
-  const { ctx, recovery, removals, osEnabled, isHeld, refuseWhenStopping } = deps
+  const { ctx, mutations, bindings, removals, osEnabled, isHeld, refuseWhenStopping } = deps
   const { clock, ids, log, store, tables, writer, keeper, executor, changes } = ctx
 
   function find(sessionId: string): SessionRow {
@@ -115,32 +118,6 @@ export function createSessions(deps: SessionDeps): Sessions {
     return { rev, changed }
   }
 
-  /** The right to change what no run may see changing. Given back whatever happens. */
-  async function withMutation<T>(sessionId: string, fn: (lease: Lease) => Promise<T>): Promise<T> {
-    const lease = await takeMutation(sessionId)
-    try {
-      return await fn(lease)
-    } finally {
-      if (keeper.held(sessionId)?.epoch === lease.epoch) await keeper.release(lease)
-    }
-  }
-
-  async function takeMutation(sessionId: string, mayRecover = true): Promise<Lease> {
-    const taken = await store.writeTx((tx): Lease | 'orphan' => {
-      find(sessionId)
-      const active = tables.runs.active(sessionId).length > 0
-      const held = tables.leases.get(sessionId)
-      if (held !== null && keeper.isValid(held)) throw busy(active)
-      if (active) return 'orphan'
-      const lease = keeper.take(tx, { sessionId, purpose: 'mutation', runId: null })
-      if (!isLease(lease)) throw busy(false)
-      return lease
-    })
-    if (taken !== 'orphan') return taken
-    if (!mayRecover || (await recovery.recover(sessionId, 'admission')) === 'skipped') throw busy(true)
-    return takeMutation(sessionId, false)
-  }
-
   function checkMode(mode: Mode | undefined, source: SessionRow['policySource']): void {
     if (mode === undefined) return
     if (source !== null && forcedMode(source) !== null) {
@@ -168,7 +145,8 @@ export function createSessions(deps: SessionDeps): Sessions {
         throw new AppError('work_dir_missing', 'This folder does not exist.', { detail: workDir })
       }
       const extraDirs = cleanRoots(request.extraDirs ?? [], workDir)
-      checkMode(request.mode, null)
+      const { binding } = request
+      checkMode(request.mode, binding?.source ?? null)
       const id = request.id ?? ids.next()
       await store.writeTx((tx) => {
         const inserted = tables.sessions.insert({
@@ -181,9 +159,11 @@ export function createSessions(deps: SessionDeps): Sessions {
           choice: request.choice ?? { connectionId: null, modelId: null, effort: 'default' },
           mode: request.mode ?? null,
           sandbox: request.sandbox ?? false,
+          policySource: binding?.source ?? null,
           at: clock.nowMs(),
         })
         if (!inserted) throw new AppError('session_exists', 'There is a session with this id.', { detail: id })
+        if (binding !== undefined) bindings.bindIn(find(id), binding)
         told(tx, id)
       })
       return find(id)
@@ -232,9 +212,10 @@ export function createSessions(deps: SessionDeps): Sessions {
       if (isHeld(sessionId)) {
         throw new AppError('worker_still_alive', "The session's last agent has not ended yet. Settle that first.")
       }
-      await withMutation(sessionId, async (lease) => {
+      await mutations.hold([sessionId], async ([lease]) => {
         await closeWorker(sessionId)
         const files = await store.writeTx((tx) => {
+          if (lease === undefined) throw busy(false)
           keeper.fence(tx, lease)
           const kept = tables.inputs.keptOf(sessionId)
           const { workDir } = find(sessionId)
@@ -271,12 +252,6 @@ function conflict(rev: number): AppError {
   return new AppError('config_conflict', 'Somebody changed this session since. Look again and repeat it.', {
     data: { rev },
   })
-}
-
-function busy(active: boolean): AppError {
-  return active
-    ? new AppError('session_run_active', 'This session has a run under way. Stop it first.')
-    : new AppError('session_busy', 'This session is in use. Try again in a moment.')
 }
 
 /** Without `.`, `..`, doubled and trailing separators. */

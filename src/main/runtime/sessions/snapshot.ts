@@ -4,6 +4,8 @@ import type { RunView } from '../../../shared/projection/index.ts'
 import { isTerminal } from '../../../shared/vocabulary.ts'
 import type { RuntimeContext } from '../context.ts'
 import { readJson } from '../store/json.ts'
+import type { TurnRow } from '../store/transcript.ts'
+import { readTurn } from './turn-view.ts'
 import type { DecisionRow, DraftRow, RunRow, SessionRow } from '../types.ts'
 
 const MAX_BYTES = 1024 * 1024
@@ -24,7 +26,8 @@ export interface SessionSnapshot {
 
 export interface Snapshots {
   /**
-   * The newest turns before `beforeTurn` (a run's id), of at most 1 MiB together. A window goes on from `headSeq`.
+   * The newest turns before `beforeTurn` (the `runId` of a view), of at most 1 MiB together. A window goes on from `headSeq`.
+   * A turn whose run is not kept, or was another session's, is told by its transcript alone; its `runId` is the turn's id.
    * @throws AppError `session_not_found`, `run_not_found`.
    */
   of(query: { sessionId: string; beforeTurn?: string; limit?: number }): SessionSnapshot
@@ -54,6 +57,12 @@ export function createSnapshots({ store, tables, log }: RuntimeContext): Snapsho
     return run
   }
 
+  function findTurn(sessionId: string, id: string): TurnRow {
+    const turn = tables.transcript.turn(sessionId, id)
+    if (turn === null) throw new AppError('run_not_found', 'This turn no longer exists.', { detail: id })
+    return turn
+  }
+
   return {
     of({ sessionId, beforeTurn, limit = 20 }) {
       const read = store.db.transaction(() => {
@@ -61,20 +70,22 @@ export function createSnapshots({ store, tables, log }: RuntimeContext): Snapsho
         if (session === null) {
           throw new AppError('session_not_found', 'This session no longer exists.', { detail: sessionId })
         }
-        if (beforeTurn !== undefined) find(beforeTurn)
+        const from = beforeTurn === undefined ? null : findTurn(sessionId, beforeTurn).startSeq
         const wanted = Math.min(MAX_TURNS, Math.max(1, limit))
-        const runs = tables.runs.list({ sessionId, before: beforeTurn ?? null, limit: wanted + 1 })
+        const rows = tables.transcript.turns({ sessionId, before: from, limit: wanted + 1 })
         const pending = tables.decisions.pending(sessionId)
         const draft = tables.drafts.get(sessionId)
         let left = MAX_BYTES - JSON.stringify({ session, pending, draft }).length
         const turns: RunView[] = []
-        for (const run of runs.slice(0, wanted)) {
-          const turn = fitTurn(viewOf(run))
+        for (const row of rows.slice(0, wanted)) {
+          const run = row.runId === null ? null : tables.runs.get(row.runId)
+          const view = run === null ? readTurn(row, tables.transcript.entriesOf(row.id)) : viewOf(run)
+          const turn = fitTurn(view)
           left -= Buffer.byteLength(JSON.stringify(turn))
           if (left < 0 && turns.length > 0) break
           turns.unshift(turn)
         }
-        const hasEarlier = turns.length < runs.length
+        const hasEarlier = turns.length < rows.length
         return { session, turns, hasEarlier, headSeq: session.headSeq, floorSeq: session.floorSeq, pending, draft }
       })
       return read()

@@ -1,7 +1,9 @@
 import type { Database, Ids } from '../../platform/types.ts'
+import { createBindingTable } from './bindings.ts'
 import { createDecisionTable } from './decisions.ts'
 import { createDraftTable } from './drafts.ts'
 import { createEventTable } from './events.ts'
+import { createForkTables } from './forks.ts'
 import { createInputTable } from './inputs.ts'
 import { createIntentTable } from './intents.ts'
 import { createLeaseTable } from './leases.ts'
@@ -29,6 +31,8 @@ export function createTables(db: Database, ids: Ids) {
     drafts: createDraftTable(db),
     records: createRecordTables(db),
     inputs: createInputTable(db),
+    bindings: createBindingTable(db),
+    forks: createForkTables(db),
     removals: createRemovalTable(db),
   }
 }

@@ -108,6 +108,7 @@ export function createRunTable(db: Database) {
     `SELECT ${COLUMNS} FROM runs WHERE session_id = ? AND finished_at IS NOT NULL ORDER BY finished_at DESC, id DESC LIMIT 1`,
   )
   const orphanCandidatesSql = db.prepare(`SELECT session_id FROM runs WHERE ${ACTIVE} ORDER BY session_id`).pluck()
+  const acceptedSql = db.prepare('SELECT 1 FROM runs WHERE session_id = ? AND accepted = 1 LIMIT 1').pluck()
   const latestAttemptSql = db.prepare('SELECT max(attempt) FROM runs WHERE intent_id = ?').pluck()
   const listSql = db.prepare(
     `SELECT ${COLUMNS} FROM runs WHERE session_id = @sessionId AND (@before IS NULL OR (created_at, id) <
@@ -156,6 +157,10 @@ export function createRunTable(db: Database) {
     /** Sessions with a run that has not ended, whoever owns it. */
     sessionsWithActiveRun(): string[] {
       return z.array(z.string()).parse(orphanCandidatesSql.all())
+    },
+    /** Whether an agent took any prompt of this session. */
+    anyAccepted(sessionId: string): boolean {
+      return acceptedSql.get(sessionId) !== undefined
     },
     latestAttempt(intentId: string): number {
       return z.number().parse(latestAttemptSql.get(intentId) ?? 0)

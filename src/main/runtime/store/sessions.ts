@@ -63,6 +63,7 @@ export interface NewSession {
   choice: RuntimeChoice
   mode: Mode | null
   sandbox: boolean
+  policySource: 'cron' | 'channel' | null
   at: number
 }
 
@@ -80,9 +81,9 @@ export function createSessionTable(db: Database) {
     )
     .pluck()
   const insertSql = db.prepare(
-    `INSERT INTO sessions (id, title, title_by, agent_id, work_dir, extra_dirs, created_via, provider, model, mode, effort, sandbox,
+    `INSERT INTO sessions (id, title, title_by, agent_id, work_dir, extra_dirs, created_via, policy_source, provider, model, mode, effort, sandbox,
        created_at, updated_at)
-     VALUES (@id, @title, @titleBy, @agentId, @workDir, @extraDirs, @createdVia, @provider, @model, @mode, @effort, @sandbox, @at, @at)
+     VALUES (@id, @title, @titleBy, @agentId, @workDir, @extraDirs, @createdVia, @policySource, @provider, @model, @mode, @effort, @sandbox, @at, @at)
      ON CONFLICT (id) DO NOTHING`,
   )
   const eventSeqSql = db

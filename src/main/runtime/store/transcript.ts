@@ -12,7 +12,50 @@ export interface NewEntry {
   body: Record<string, unknown>
 }
 
+const Message = z.object({ id: z.string(), kind: z.string(), body: z.string() })
 const Turn = z.object({ id: z.string(), run_id: z.string().nullable(), status: z.string(), start_seq: z.number() })
+const WholeTurn = z.object({
+  id: z.string(),
+  run_id: z.string().nullable(),
+  intent_id: z.string().nullable(),
+  status: z.enum(['open', 'completed', 'incomplete', 'failed', 'cancelled', 'timed_out']),
+  start_seq: z.number(),
+  started_at: z.number(),
+  ended_at: z.number().nullable(),
+})
+const Entry = z.object({ id: z.string(), seq: z.number(), kind: z.string(), body: z.string(), created_at: z.number() })
+
+export interface TurnRow {
+  id: string
+  /** Null: the run is gone, or the turn was taken over from another session. */
+  runId: string | null
+  intentId: string | null
+  status: TerminalState | 'open'
+  startSeq: number
+  startedAt: number
+  endedAt: number | null
+}
+
+export interface EntryRow {
+  id: string
+  seq: number
+  kind: string
+  body: string
+  createdAt: number
+}
+
+function toTurn(raw: unknown): TurnRow {
+  const row = WholeTurn.parse(raw)
+  return {
+    id: row.id,
+    runId: row.run_id,
+    intentId: row.intent_id,
+    status: row.status,
+    startSeq: row.start_seq,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+  }
+}
 
 export type TranscriptTables = ReturnType<typeof createTranscriptTables>
 
@@ -29,6 +72,19 @@ export function createTranscriptTables(db: Database, sessions: SessionTable, ids
     `UPDATE turns SET status = @status, end_seq = @endSeq, ended_at = @at WHERE id = @id AND status = 'open'`,
   )
   const ofRunSql = db.prepare('SELECT id, run_id, status, start_seq FROM turns WHERE run_id = ? LIMIT 1')
+  const messagesSql = db.prepare(
+    `SELECT e.id, e.kind, e.body FROM entries e LEFT JOIN turns t ON t.id = e.turn_id
+     WHERE e.session_id = ? AND e.kind IN ('user', 'assistant', 'summary') AND ifnull(t.status, '') <> 'open' ORDER BY e.seq DESC`,
+  )
+  const turnColumns = Object.keys(WholeTurn.shape).join(', ')
+  const turnsSql = db.prepare(
+    `SELECT ${turnColumns} FROM turns WHERE session_id = @sessionId AND (@before IS NULL OR start_seq < @before)
+     ORDER BY start_seq DESC LIMIT @limit`,
+  )
+  const turnSql = db.prepare(
+    `SELECT ${turnColumns} FROM turns WHERE session_id = @sessionId AND (id = @id OR run_id = @id)`,
+  )
+  const ofTurnSql = db.prepare('SELECT id, seq, kind, body, created_at FROM entries WHERE turn_id = ? ORDER BY seq')
   const firstUserSql = db
     .prepare(`SELECT id FROM entries WHERE run_id = ? AND kind = 'user' ORDER BY seq LIMIT 1`)
     .pluck()
@@ -57,6 +113,25 @@ export function createTranscriptTables(db: Database, sessions: SessionTable, ids
       const last = sessions.takeEntrySeqs(turn.sessionId, 0) ?? 0
       openSql.run({ ...turn, startSeq: last + 1, at })
       return append({ sessionId: turn.sessionId, turnId: turn.id, runId: turn.runId }, entries, at)
+    },
+    /** Newest first; `before` is the number of a turn's first entry. */
+    turns(query: { sessionId: string; before: number | null; limit: number }): TurnRow[] {
+      return turnsSql.all(query).map(toTurn)
+    },
+    /** By its own id or by its run's. */
+    turn(sessionId: string, id: string): TurnRow | null {
+      const row = turnSql.get({ sessionId, id })
+      return row === undefined ? null : toTurn(row)
+    },
+    entriesOf(turnId: string): EntryRow[] {
+      return ofTurnSql.all(turnId).map((raw) => {
+        const { created_at: createdAt, ...row } = Entry.parse(raw)
+        return { ...row, createdAt }
+      })
+    },
+    /** What was said in turns that have ended, newest first; read as far as the caller goes. */
+    *newestMessages(sessionId: string): Generator<{ id: string; kind: string; body: string }> {
+      for (const raw of messagesSql.iterate(sessionId)) yield Message.parse(raw)
     },
     closeTurn(turnId: string, status: TerminalState, endSeq: number, at: number): void {
       closeSql.run({ id: turnId, status, endSeq, at })
