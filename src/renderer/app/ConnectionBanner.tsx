@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import type { BridgeStatus } from '../../shared/bridge/client.ts'
 import { assertNever } from '../../shared/errors.ts'
 import { strings } from '../strings/index.ts'
-import { timeOfDay } from '../text/index.ts'
+import { timeOfDay, useNow } from '../text/index.ts'
 import { Button, ErrorNote } from '../ui/index.ts'
 import styles from './ConnectionBanner.module.css'
 
@@ -16,11 +16,7 @@ export function ConnectionBanner({ status }: { status: BridgeStatus }) {
     case 'connecting':
       return <Connecting />
     case 'lost':
-      return (
-        <p className={styles.banner} role="status">
-          {strings.app.lost(timeOfDay(status.sinceMs, Date.now()))}
-        </p>
-      )
+      return <Lost sinceMs={status.sinceMs} />
     case 'refused':
       return (
         <div className={styles.banner} data-kind="refused">
@@ -32,6 +28,15 @@ export function ConnectionBanner({ status }: { status: BridgeStatus }) {
     default:
       return assertNever(status)
   }
+}
+
+function Lost({ sinceMs }: { sinceMs: number }) {
+  const nowMs = useNow()
+  return (
+    <p className={styles.banner} role="status">
+      {strings.app.lost(timeOfDay(sinceMs, nowMs))}
+    </p>
+  )
 }
 
 function Connecting() {

@@ -12,12 +12,10 @@ export interface SidebarProps {
 
 export function Sidebar({ width, currentId, onResize }: SidebarProps) {
   return (
-    <>
-      <nav className={styles.nav} aria-label={strings.sessions.nav} style={{ inlineSize: width }}>
-        <SessionList currentId={currentId} />
-      </nav>
+    <nav className={styles.nav} aria-label={strings.sessions.nav} style={{ inlineSize: width }}>
+      <SessionList currentId={currentId} />
       <Separator width={width} onResize={onResize} />
-    </>
+    </nav>
   )
 }
 

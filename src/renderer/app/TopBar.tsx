@@ -39,11 +39,17 @@ export function TopBar({ view, sidebarOpen, onToggleSidebar, onPalette }: TopBar
           className={styles.place}
           href={viewHash({ kind: 'approvals', decisionId: null })}
           aria-current={view.kind === 'approvals' ? 'page' : undefined}
-          aria-label={strings.app.approvalsWaiting(waiting)}
           data-waiting={waiting > 0 ? '' : undefined}
         >
           {strings.app.views.approvals}
-          {waiting > 0 && <span className={styles.count}>{waiting}</span>}
+          {waiting > 0 && (
+            <>
+              <span className={styles.count} aria-hidden="true">
+                {waiting}
+              </span>
+              <span className={styles.said}>{strings.app.waitingCount(waiting)}</span>
+            </>
+          )}
         </a>
         {PLACES.map((kind) => (
           <a

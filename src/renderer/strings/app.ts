@@ -14,7 +14,7 @@ export const app = {
   name: 'Wheelhouse',
   views,
   newSession: 'New session',
-  approvalsWaiting: (count: number) => (count === 0 ? 'Approvals' : `Approvals, ${count} waiting`),
+  waitingCount: (count: number) => `, ${count} waiting`,
   more: 'More',
   hideSidebar: 'Hide the session list',
   showSidebar: 'Show the session list',

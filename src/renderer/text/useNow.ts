@@ -8,10 +8,14 @@ const listeners = new Set<() => void>()
 
 const subscribe = (listener: () => void): (() => void) => {
   listeners.add(listener)
-  timer ??= setInterval(() => {
+  if (timer === null) {
+    // Nobody looked for a while: the first one sees the time of now.
     nowMs = Date.now()
-    for (const tell of listeners) tell()
-  }, TICK_MS)
+    timer = setInterval(() => {
+      nowMs = Date.now()
+      for (const tell of listeners) tell()
+    }, TICK_MS)
+  }
   return () => {
     listeners.delete(listener)
     if (listeners.size > 0 || timer === null) return
