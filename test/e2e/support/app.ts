@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { chromium } from 'playwright-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { launchApp, ROOT } from '../../electron/launch.ts'
@@ -155,9 +156,11 @@ async function openInElectron(options: OpenOptions): Promise<OpenedApp> {
         const window = BrowserWindow.getAllWindows().at(-1)
         if (window?.loaded === false) await new Promise((resolve) => window.once('ready-to-show', resolve))
       })
-      const page = app.pages().find((each) => !before.has(each))
-      if (page === undefined) throw new Error('no window came')
-      return page
+      for (const untilMs = performance.now() + START_LIMIT_MS; performance.now() < untilMs; await sleep(50)) {
+        const page = app.pages().find((each) => !before.has(each))
+        if (page !== undefined) return page
+      }
+      throw new Error('no window came')
     },
     kill: (signal) => app.kill(signal),
     async restart() {
