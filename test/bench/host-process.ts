@@ -4,11 +4,13 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { openCliBridge } from '../../src/main/cli/bridge.ts'
-import type { CliBridge } from '../../src/main/cli/bridge.ts'
+import { createHostControl, createSystemClock } from '../../src/main/platform/index.ts'
+import { createBridgeClient } from '../../src/shared/bridge/client.ts'
+import type { Bridge } from '../../src/shared/bridge/client.ts'
+import type { HostFrame } from '../../src/shared/bridge/index.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-export const ENTRY_DIR = join(ROOT, 'out/main')
+const ENTRY_DIR = join(ROOT, 'out/main')
 const START_MS = 30_000
 
 export interface HostProcess extends AsyncDisposable {
@@ -61,9 +63,31 @@ async function linkIn(output: NodeJS.ReadableStream): Promise<URL | null> {
   return null
 }
 
-/** A client of the host that runs on this data folder, as the command line is one. */
-export function connectTo(dataDir: string): Promise<CliBridge> {
-  return openCliBridge({ dataDir, entryDir: ENTRY_DIR, interrupted: new AbortController().signal })
+/** The bridge of the host that runs on this data folder, over its control socket. */
+export async function connectTo(dataDir: string): Promise<Bridge & Disposable> {
+  const role = await createHostControl().acquire(dataDir)
+  if (role.kind === 'host') {
+    await role.release()
+    throw new Error('no host runs on this data folder')
+  }
+  const connection = await role.connect()
+  const clock = createSystemClock()
+  const bridge = createBridgeClient({
+    connect(handlers) {
+      connection.onFrame((frame) => handlers.frame(frame as HostFrame))
+      connection.onClose(() => handlers.closed({ final: true, error: null }))
+      return { send: (frame) => void connection.send(frame), close: () => connection.close() }
+    },
+    nowMs: () => clock.nowMs(),
+    after: (ms, fn) => {
+      const timer = clock.after(ms, fn)
+      return () => timer[Symbol.dispose]()
+    },
+  })
+  await new Promise<void>((resolve, reject) => {
+    bridge.onStatus(({ kind }) => (kind === 'open' ? resolve() : reject(new Error(`the host is ${kind}`))))
+  })
+  return { ...bridge, [Symbol.dispose]: () => bridge.close() }
 }
 
 /** Resident memory in MB of 10^6 bytes. Linux only: elsewhere null. */

@@ -39,8 +39,8 @@ async function timeOfStart(dataDir: string): Promise<number> {
 
 async function useOnce(dataDir: string, workDir: string): Promise<void> {
   await using _host = await startHost(dataDir)
-  await using cli = await connectTo(dataDir)
-  await using session = await openPromptedSession(cli.bridge, workDir)
+  using bridge = await connectTo(dataDir)
+  await using session = await openPromptedSession(bridge, workDir)
   await session.prompt()
 }
 
@@ -51,8 +51,8 @@ export const hostIdle: Benchmark = {
   async run() {
     using dir = createTempDir()
     await using host = await startHost(dir.at('data'))
-    await using cli = await connectTo(dir.at('data'))
-    await using session = await openPromptedSession(cli.bridge, dir.path)
+    using bridge = await connectTo(dir.at('data'))
+    await using session = await openPromptedSession(bridge, dir.path)
     await wait(IDLE_MS)
     const made = residentMB(host.pid)
     await session.prompt()
@@ -76,8 +76,8 @@ export const warmPrompt: Benchmark = {
     using dir = createTempDir()
     const dataDir = dir.at('data')
     await using _host = await startHost(dataDir)
-    await using cli = await connectTo(dataDir)
-    await using session = await openPromptedSession(cli.bridge, dir.path)
+    using bridge = await connectTo(dataDir)
+    await using session = await openPromptedSession(bridge, dir.path)
     await session.prompt()
     const database = `${dataDir}/wheelhouse.db`
     const samples: number[] = []

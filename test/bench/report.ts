@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { cpus, release, totalmem, type } from 'node:os'
+import { cpus, loadavg, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
 import { isMet } from './types.ts'
 import type { Benchmark, Figure } from './types.ts'
@@ -10,6 +10,8 @@ export interface Machine {
   memoryGB: number
   kernel: string
   node: string
+  /** Processes that wanted a core in the minute before: what else was going on. */
+  load: number
 }
 
 export interface Result {
@@ -25,6 +27,7 @@ export function thisMachine(): Machine {
     memoryGB: Math.round(totalmem() / 1e9),
     kernel: `${type()} ${release()}`,
     node: process.version,
+    load: Math.round((loadavg()[0] ?? 0) * 10) / 10,
   }
 }
 
@@ -59,6 +62,7 @@ Written by \`npm run bench\`; do not edit. The samples are in [benchmarks.json](
 - Date: ${date}
 - Machine: ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGB} GB, ${machine.kernel}
 - Node: ${machine.node}
+- Load when it began: ${machine.load}
 
 | benchmark | figure | median | range | target | met |
 | --- | --- | ---: | ---: | ---: | --- |

@@ -23,6 +23,7 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 
+const machine = thisMachine()
 const results: Result[] = []
 for (const benchmark of BENCHMARKS) {
   const { name, how } = benchmark
@@ -35,6 +36,6 @@ for (const benchmark of BENCHMARKS) {
 
 if (names.length === 0) {
   const date = new Date().toISOString().slice(0, 10)
-  writeReport(join(import.meta.dirname, '../../docs'), { date, machine: thisMachine(), results })
+  writeReport(join(import.meta.dirname, '../../docs'), { date, machine, results })
 }
 process.exitCode = results.some(({ figures }) => !figures.every(isMet)) ? 1 : 0
