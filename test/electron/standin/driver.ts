@@ -14,6 +14,8 @@ export type Outcome = { id: number; value: unknown } | { id: number; error: stri
 
 export function answerDriver(): void {
   if (process.send === undefined) return
+  // A test that was given up leaves no app behind.
+  process.on('disconnect', () => process.exit(1))
   process.on('message', (order: Order) => {
     void carryOut(order).then((outcome) => process.send?.(outcome))
   })
