@@ -3,10 +3,11 @@ import { closeRecord } from './open-worker.ts'
 import type { Parts } from './types.ts'
 
 /**
- * Their host is gone, and their standard input with it, so that nothing of theirs is worth a long wait. All of it stays
- * under what the runtime waits for a session's earlier worker.
+ * Their host is gone, and their standard input with it, so that nothing of theirs is worth a long wait: two seconds after
+ * the start nothing lives but what outlives SIGKILL. All of it stays under what the runtime waits for a session's earlier
+ * worker.
  */
-const ORPHAN: CloseOptions = { closeStdinMs: 0, termGraceMs: 1_000, confirmMs: 2_500 }
+const ORPHAN: CloseOptions = { closeStdinMs: 0, termGraceMs: 500, confirmMs: 2_500 }
 
 export type Reaped = 'absent' | 'stopped' | 'alive'
 
