@@ -41,7 +41,8 @@ export function createSessionRuntimes(deps: {
 
   const options = (agentId: AgentId): readonly RuntimeOption[] => {
     const agent = agents.get(agentId)
-    const routed = agent.client === null ? [] : providers.choices(agent.client)
+    // A catalog that cannot be read must not keep anybody from reading their sessions.
+    const routed = agent.client === null || providers.failure() !== null ? [] : providers.choices(agent.client)
     const listed = routed.map(({ choice, label, ready }) => ({ choice, label, ready }))
     return agent.ownLogin
       ? [...listed, { choice: OWN_LOGIN, label: `${agent.label}’s own login`, ready: true }]
@@ -75,6 +76,8 @@ export function createSessionRuntimes(deps: {
       const { sessionId, choice, allowHistoryStrip, expectedRev, by } = request
       const session = runtime().sessions.get(sessionId)
       const agent = agents.get(session.agentId)
+      const failure = providers.failure()
+      if (failure !== null && choice.connectionId !== null) throw failure
       checkChoice(options(session.agentId), choice)
       const client = agent.client
       const done = await store.writeTx((tx) => {

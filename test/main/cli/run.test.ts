@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readEvent, SessionEvent } from '../../../src/shared/events.ts'
 import { ensureBuilt } from '../host/support/built.ts'
 import { createMachine } from '../host/support/command.ts'
@@ -12,7 +12,9 @@ const REHEARSED = ['run', '--agent', 'builtin', '--provider', 'rehearsal']
 
 let machine: Machine
 
-beforeAll(ensureBuilt, 180_000)
+// Each test starts processes; a busy machine takes its time over them.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 })
+beforeAll(ensureBuilt)
 beforeEach(() => {
   machine = createMachine()
 })

@@ -1,5 +1,5 @@
 /** One host and those who come to it: second starts, commands, hostile and broken clients. */
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer as createPort } from 'node:net'
@@ -7,7 +7,7 @@ import { createConnection } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Bridge } from '../../../src/shared/bridge/client.ts'
 import { ensureBuilt } from './support/built.ts'
 import { allowEverything, connectBridge, connectFrames, follow, isEnd } from './support/client.ts'
@@ -18,7 +18,9 @@ const RUNNING = /Wheelhouse is running\. Open (http:\/\/\S+)/
 
 let machine: Machine
 
-beforeAll(ensureBuilt, 180_000)
+// Each test starts processes; a busy machine takes its time over them.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 })
+beforeAll(ensureBuilt)
 beforeEach(() => {
   machine = createMachine()
 })
@@ -51,7 +53,7 @@ describe('one host for a data folder', () => {
     expect(other).not.toBe(link)
   })
 
-  test('a command is a client of the running host, and leaves it running', { timeout: 60_000 }, async () => {
+  test('a command is a client of the running host, and leaves it running', async () => {
     const host = await serve()
     writeFileSync(join(machine.project, 'notes.txt'), 'one\n')
     const run = await machine.run(['run', '--agent', 'builtin', '--approve', 'once', '--dir', machine.project, 'Add.'])
@@ -63,7 +65,7 @@ describe('one host for a data folder', () => {
     expect((await host.ended).code).toBe(0)
   })
 
-  test('a host that goes away under a command ends it with a sentence', { timeout: 60_000 }, async () => {
+  test('a host that goes away under a command ends it with a sentence', async () => {
     const host = await serve()
     const run = machine.start(['run', '--agent', 'builtin', '--dir', machine.project, 'Count slowly.'])
     await run.says(/I count slowly/)
@@ -72,7 +74,7 @@ describe('one host for a data folder', () => {
     expect(run.stderr()).toContain('[host_unreachable]')
   })
 
-  test('two commands at once share one private host, which ends with the last', { timeout: 90_000 }, async () => {
+  test('two commands at once share one private host, which ends with the last', async () => {
     const first = machine.start(['run', '--agent', 'builtin', '--dir', machine.project, '--json', 'Count slowly.'])
     await first.says(/"output_text"/)
     const other = machine.at('other')
@@ -118,6 +120,21 @@ describe('a start that cannot be', () => {
     expect(await failing(['sessions'])).toMatch(/\[schema_too_new\]/)
   })
 
+  test(
+    'a catalog of Providers that cannot be read is left alone, and so are the sessions',
+    { timeout: 60_000 },
+    async () => {
+      await machine.run(['run', '--agent', 'builtin', '--approve', 'deny', '--dir', machine.project, 'Hello.'])
+      const catalog = join(machine.data, 'providers/catalog.json')
+      writeFileSync(catalog, '{"broken')
+      const { code, stdout } = await machine.run(['sessions'])
+      expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('Hello.') })
+      const said = await failing(['run', '--agent', 'builtin', '--dir', machine.project, 'x'])
+      expect(said).toMatch(/catalog\.json.*left as it was.*\[model_profiles_unavailable\]/s)
+      expect(readFileSync(catalog, 'utf8')).toBe('{"broken')
+    },
+  )
+
   test('a damaged database', async () => {
     mkdirSync(machine.data, { mode: 0o700 })
     writeFileSync(join(machine.data, 'wheelhouse.db'), 'no database at all, but long enough to be looked at'.repeat(50))
@@ -126,7 +143,7 @@ describe('a start that cannot be', () => {
 })
 
 describe('what a client sends', () => {
-  test('DT-A24 malformed frames are answered by code, and the host serves on', { timeout: 60_000 }, async () => {
+  test('DT-A24 malformed frames are answered by code, and the host serves on', async () => {
     await serve()
     const frames = await connectFrames(machine.data)
     const answers: unknown[] = []
@@ -218,7 +235,7 @@ describe('a Provider that misbehaves', () => {
     return create(bridge, { choice: { connectionId, modelId: 'odd-1', effort: 'default' } })
   }
 
-  test('a wrong key fails the run by name and status, once', { timeout: 60_000 }, async () => {
+  test('a wrong key fails the run by name and status, once', async () => {
     let asked = 0
     const odd = await upstream((_request, response) => {
       asked++
@@ -240,7 +257,7 @@ describe('a Provider that misbehaves', () => {
     }
   })
 
-  test('one that never answers does not hold up a stop', { timeout: 60_000 }, async () => {
+  test('one that never answers does not hold up a stop', async () => {
     const odd = await upstream(() => undefined)
     try {
       const host = await serve()
@@ -261,7 +278,7 @@ describe('a Provider that misbehaves', () => {
     }
   })
 
-  test('one that is not there fails the run by name', { timeout: 60_000 }, async () => {
+  test('one that is not there fails the run by name', async () => {
     await serve()
     const bridge = await connectBridge(machine.data)
     const session = await sessionOn(bridge, 'http://127.0.0.1:9/v1')
