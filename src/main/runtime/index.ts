@@ -13,6 +13,8 @@ export type { MaterialHints, MaterialKind, MaterialLimits, OpenedMaterial, OpenM
 export type { InputRow } from './store/inputs.ts'
 export type { Binding } from './sessions/bindings.ts'
 export type { Forked, ForkRequest } from './sessions/fork.ts'
+export type { Search, SearchHit, SearchPage, SearchQuery } from './sessions/search.ts'
+export type { Snippet } from './sessions/snippet.ts'
 export type { CreateSession, Sessions } from './sessions/sessions.ts'
 export type { SessionSnapshot } from './sessions/snapshot.ts'
 export { PolicySnapshot, RawFailure } from './types.ts'

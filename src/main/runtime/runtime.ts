@@ -35,6 +35,8 @@ import { createDraftQueue, createDrafts } from './sessions/drafts.ts'
 import type { Drafts } from './sessions/drafts.ts'
 import { createFork } from './sessions/fork.ts'
 import type { Fork } from './sessions/fork.ts'
+import { createSearch } from './sessions/search.ts'
+import type { Search } from './sessions/search.ts'
 import { createSessions } from './sessions/sessions.ts'
 import type { Sessions } from './sessions/sessions.ts'
 import { createSnapshots } from './sessions/snapshot.ts'
@@ -82,6 +84,7 @@ export interface Runtime {
     /** How many of the session's questions wait for an answer. */
     pendingDecisions(sessionId: string): number
     fork: Fork
+    search: Search
     bind: Bindings['bind']
     unbind: Bindings['unbind']
     binding: Bindings['of']
@@ -245,6 +248,7 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
         return seen
       },
       snapshot: snapshots.of,
+      search: createSearch(ctx),
       fork: createFork({ ctx, recovery, refuseWhenStopping }),
       bind: bindings.bind,
       unbind: bindings.unbind,

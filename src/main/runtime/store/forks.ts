@@ -1,6 +1,6 @@
 /** What a fork reads of its source and writes of its child, and which request made which child. */
 import { z } from 'zod'
-import { Source } from '../../../shared/vocabulary.ts'
+import type { Source } from '../../../shared/vocabulary.ts'
 import type { Database } from '../../platform/types.ts'
 
 const Turn = z.object({

@@ -11,6 +11,7 @@ import { createRecordTables } from './records.ts'
 import { createRemovalTable } from './removals.ts'
 import { createRuleTable } from './rules.ts'
 import { createRunTable } from './runs.ts'
+import { createSearchTables } from './search.ts'
 import { createSessionTable } from './sessions.ts'
 import { createTranscriptTables } from './transcript.ts'
 
@@ -33,6 +34,7 @@ export function createTables(db: Database, ids: Ids) {
     inputs: createInputTable(db),
     bindings: createBindingTable(db),
     forks: createForkTables(db),
+    search: createSearchTables(db),
     removals: createRemovalTable(db),
   }
 }
