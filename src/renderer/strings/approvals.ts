@@ -63,7 +63,6 @@ export const approvals = {
   answer: 'Your answer',
   sendAnswer: 'Send answer',
   risk: (risk: Risk) => RISKS[risk],
-  unknownRisk: 'Risk not judged',
   waits: (relative: string) => (relative === 'now' ? 'asked just now' : `waits ${relative}`),
   waitsSince: (exact: string) => `asked ${exact}`,
   expiresIn: (relative: string) => `expires in ${relative}`,

@@ -14,9 +14,7 @@ export function isViewKey(event: KeyboardEvent): boolean {
 
 /** The pending card that the keys mean: the one with the focus, else the first on the page. */
 export function cardOfKeys(): HTMLElement | null {
-  const focused = document.activeElement?.closest<HTMLElement>('article[data-decision-status]') ?? null
-  if (focused !== null) return focused.matches(PENDING) ? focused : null
-  return document.querySelector<HTMLElement>(PENDING)
+  return document.activeElement?.closest<HTMLElement>(PENDING) ?? document.querySelector<HTMLElement>(PENDING)
 }
 
 /** The pending cards, in the order of the page. */
