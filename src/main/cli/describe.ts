@@ -1,4 +1,5 @@
 import { assertNever } from '../../shared/errors.ts'
+import { revealText } from '../../shared/reveal.ts'
 import type { EventData } from '../../shared/events.ts'
 
 /**
@@ -11,7 +12,7 @@ export function describeAction(asked: EventData<'decision_requested'>, whole: st
   const cut = asked.complete
     ? ''
     : '\nThe agent did not say all of it: what is missing is not known to Wheelhouse either.'
-  return visible(`The agent asks${risk}:\n${whole ?? actionText(asked.action)}${cut}`)
+  return revealText(`The agent asks${risk}:\n${whole ?? actionText(asked.action)}${cut}`)
 }
 
 function actionText(action: EventData<'decision_requested'>['action']): string {
@@ -35,7 +36,7 @@ function changeText(change: { path: string; oldText: string | null; newText: str
   return [`  ${change.path}`, ...lines(change.oldText, '-'), ...lines(change.newText, '+')].join('\n')
 }
 
-/** Everything that a terminal would obey or that hides text: controls but line break and tab, bidi marks, zero widths. */
+/** An agent's prose on a terminal: nothing in it is obeyed, and nothing turns the text. */
 const HIDDEN = /(?![\n\t])[\p{Cc}\p{Cf}]/gu
 
 export function visible(text: string): string {

@@ -1,13 +1,11 @@
 import type { DecisionView, DecisionOutcome } from '../../shared/bridge/index.ts'
 import { assertNever } from '../../shared/errors.ts'
+import { revealText } from '../../shared/reveal.ts'
 
 /** So much of a command leaves for the system's own notification centre, and no content of a file. */
 export const BODY_CHARS = 120
 const TITLE_CHARS = 60
 
-/** Controls, direction overrides and zero-width characters: they would hide or turn what is read. */
-// oxlint-disable-next-line no-control-regex -- they are what is looked for
-const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu
 /** What stands before the command's name: its value is environment, and stays here. */
 const ASSIGNMENTS = /^(?:\s*[A-Za-z_]\w*=(?:"[^"]*"|'[^']*'|[^\s"'])*\s+)+/
 
@@ -65,11 +63,7 @@ export function shortened(text: string, chars: number): string {
 }
 
 export function readable(text: string): string {
-  return text
-    .replace(/\s*\n\s*/g, ' ⏎ ')
-    .replaceAll('\t', ' ')
-    .replace(HIDDEN, (char) => `[U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}]`)
-    .trim()
+  return revealText(text.replace(/\s*\n\s*/g, ' ⏎ ').replaceAll('\t', ' ')).trim()
 }
 
 const withoutEnvironment = (command: string): string =>

@@ -1,6 +1,6 @@
 import { Revealed } from './Revealed.tsx'
 import { relativeTo, shortenMiddle } from './path.ts'
-import { revealText } from './reveal.ts'
+import { revealText } from '../../shared/reveal.ts'
 
 /** A path, shortened in its middle; the whole is its title. `within`: shown relative to this folder. */
 export function PathText({ path, within, max }: { path: string; within?: string; max?: number }) {

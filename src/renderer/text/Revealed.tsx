@@ -1,5 +1,5 @@
 import { memo } from 'react'
-import { revealParts } from './reveal.ts'
+import { revealParts } from '../../shared/reveal.ts'
 import styles from './Revealed.module.css'
 
 /** Text of an agent in which nothing hides: what changes direction or has no width is shown by its name. */

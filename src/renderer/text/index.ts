@@ -2,6 +2,6 @@
 export { amount, duration, exactTime, shortTime, timeOfDay } from './format.ts'
 export { baseName, relativeTo, shortenMiddle } from './path.ts'
 export { PathText } from './PathText.tsx'
-export { revealParts, revealText } from './reveal.ts'
+export { revealParts, revealText } from '../../shared/reveal.ts'
 export { Revealed } from './Revealed.tsx'
 export { useNow } from './useNow.ts'

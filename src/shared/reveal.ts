@@ -1,10 +1,10 @@
 /**
- * Characters that change how text reads without being seen: direction overrides, zero-width ones, soft hyphens, tags,
- * lookalike spaces and control codes other than tab and newline.
+ * Characters that change how text reads without being seen: direction overrides, zero-width ones, tags, variation
+ * selectors, lookalike spaces, and control codes other than tab and line break.
  */
 const HIDDEN =
-  // oxlint-disable-next-line no-control-regex, no-misleading-character-class -- the hidden ones are what is looked for
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/u
+  // oxlint-disable-next-line no-misleading-character-class -- the hidden ones are what is looked for
+  /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|[\u00a0\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2000-\u200a\u202f\u205f\u2065\u3000\u3164\ufe00-\ufe0f\uffa0]|[\u{e0000}-\u{e0fff}]/u
 
 export interface RevealedPart {
   text: string

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { revealParts, revealText } from '../../../src/renderer/text/index.ts'
+import { revealParts, revealText } from '../../src/shared/reveal.ts'
 
 describe('text in which nothing hides', () => {
   test.each([
