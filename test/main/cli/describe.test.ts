@@ -43,7 +43,7 @@ test('DT-A22 nothing that a terminal obeys, and nothing that hides text, reaches
   const hostile = 'ls\u001b]8;;http://x\u0007\u202egnp.exe\u200b\r\u009b2J'
   const action = { kind: 'command', command: hostile, cwd: '/\u001b[2J', wrapper: null } as const
   const shown = describeAction(asked({ action }), null)
-  expect(shown).toContain('ls[U+001B]8;;http://x[U+0007][U+202E]gnp.exe[U+200B][U+000D][U+009B]2J')
+  expect(shown).toContain('ls[U+001B]]8;;http://x[U+0007][U+202E]gnp.exe[U+200B][U+000D][U+009B]2J')
   expect(shown).toContain('in /[U+001B][2J')
 })
 
