@@ -9,6 +9,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
 const DOWNLOAD_MS = 60_000
+const PARENT_LOOK_MS = 500
 const root = dirname(import.meta.dirname)
 const args = process.argv.slice(2)
 
@@ -71,4 +72,16 @@ function run(command: string, commandArgs: string[]): void {
   const child = spawn(command, commandArgs, { cwd: process.cwd(), stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 130)))
+  endWithNpm(() => child.kill('SIGTERM'))
+}
+
+/** npm hands a signal to its shell, and the shell hands it to nobody: what it ran would go on without anyone to end it. */
+function endWithNpm(end: () => void): void {
+  if (process.env['npm_lifecycle_event'] === undefined) return
+  const parent = process.ppid
+  const look = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(look)
+    end()
+  }, PARENT_LOOK_MS)
 }

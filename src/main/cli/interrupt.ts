@@ -1,10 +1,12 @@
 import { EXIT } from './exit-codes.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+/** One Ctrl-C can come twice: from the terminal, and handed on by npm or by `npm start`. Nobody presses twice so fast. */
+const SAME_PRESS_MS = 300
 
 /** What tells a command to end: SIGINT, SIGTERM, SIGHUP, and nobody who reads standard output any more. */
 export interface Interrupts {
-  /** Aborts at the first. A second signal leaves at once, with exit code 130. */
+  /** Aborts at the first. A second signal, not the echo of the first, leaves at once, with exit code 130. */
   readonly signal: AbortSignal
   /** The next one is a first one again: what goes on now is more than the command that was told to end. */
   renew(): AbortSignal
@@ -13,7 +15,11 @@ export interface Interrupts {
 export function listenForInterrupts(): Interrupts {
   const first = new AbortController()
   let current = first
+  let toldAtMs = Number.NEGATIVE_INFINITY
   const tell = (): void => {
+    const repeats = performance.now() - toldAtMs < SAME_PRESS_MS
+    if (repeats) return
+    toldAtMs = performance.now()
     if (current.signal.aborted) process.exit(EXIT.interrupted)
     current.abort()
   }
