@@ -130,7 +130,7 @@ describe('a start that cannot be', () => {
       const { code, stdout } = await machine.run(['sessions'])
       expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('Hello.') })
       const said = await failing(['run', '--agent', 'builtin', '--dir', machine.project, 'x'])
-      expect(said).toMatch(/catalog\.json.*left as it was.*\[model_profiles_unavailable\]/s)
+      expect(said).toMatch(/catalog\.json.*left as it is.*\[model_profiles_unavailable\]/s)
       expect(readFileSync(catalog, 'utf8')).toBe('{"broken')
     },
   )
