@@ -162,7 +162,8 @@ describe('a host told to end', () => {
     await serve()
     expect(await eventually(() => machine.workers().length === 0)).toBe(true)
     const end = await follow(await connectBridge(machine.data), sessionId).until(isEnd(runId))
-    expect(end.state).toBe('failed')
+    // The agent may have been told to stop by then, or not.
+    expect(['cancelled', 'failed']).toContain(end.state)
   })
 })
 
