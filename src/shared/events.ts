@@ -64,6 +64,10 @@ export const InputFacts = z.object({
 })
 export type InputFacts = z.infer<typeof InputFacts>
 
+/** A file that an agent published. */
+export const ArtifactFacts = InputFacts.omit({ inputId: true }).extend({ artifactId: z.string() })
+export type ArtifactFacts = z.infer<typeof ArtifactFacts>
+
 const cut = z.object({ bytes: z.number(), sha256: z.string() }).optional()
 
 const toolData = z.object({
@@ -155,8 +159,8 @@ export const eventData = {
   }),
   /** Whether the settled answer reached the agent. */
   decision_told: z.object({ decisionId: z.string(), how: z.enum(['sent', 'withdrawn', 'lost']) }),
-  artifact_published: z.looseObject({}),
-  artifact_failed: z.looseObject({}),
+  artifact_published: ArtifactFacts,
+  artifact_failed: z.object({ code: z.string(), message: z.string(), filename: z.string().nullable() }),
   input_prepared: InputFacts.extend({ origin: z.string() }),
   input_attached: z.object({ inputId: z.string(), runId: z.string() }),
   input_deleted: z.object({ inputId: z.string(), reason: z.enum(['discarded', 'deleted', 'expired']) }),

@@ -3,6 +3,8 @@ import type { Actor, RuntimeChoice } from '../../shared/vocabulary.ts'
 import type { Platform, Tx } from '../platform/types.ts'
 import { createAdmissions } from './admission/submit.ts'
 import type { Admissions } from './admission/submit.ts'
+import { createArtifacts } from './artifacts/artifacts.ts'
+import type { Artifacts } from './artifacts/artifacts.ts'
 import type { RuntimeContext } from './context.ts'
 import { createDecisionService } from './decisions/service.ts'
 import type { DecisionService } from './decisions/service.ts'
@@ -12,6 +14,7 @@ import type { EventLog } from './events/log.ts'
 import { createWatch } from './events/watch.ts'
 import { createEventWriter } from './events/writer.ts'
 import { createRunRegistry } from './execution/active.ts'
+import { combineEndWork } from './execution/end-work.ts'
 import { startRun } from './execution/run.ts'
 import { createSlots } from './execution/slots.ts'
 import { createSteer } from './execution/steer.ts'
@@ -121,7 +124,10 @@ export interface Runtime {
   }
   drafts: Drafts
   inputs: Omit<Inputs, 'forPrompt'>
+  artifacts: Pick<Artifacts, 'publish' | 'get' | 'ofRun' | 'open' | 'cleanup'>
   changes: { subscribe(listener: (change: RuntimeChange) => void): Disposable }
+  /** One round of the hourly cleanup, now. Never rejects. */
+  cleanUp(): Promise<void>
   recovery: { scanNow(): Promise<ScanOutcome>; wake(): void }
   readonly instanceId: string
   /** Begins to recover what an earlier process left; returns at once. */
@@ -153,6 +159,7 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
   const changes = createChangeBus(log)
   const writer = createEventWriter({ clock, log, store, secrets, failpoints, tables, keeper, hub, timing })
   const { paths, files } = deps
+  const endWorks: EndWork[] = []
   const ctx: RuntimeContext = {
     clock,
     ids,
@@ -169,7 +176,7 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
     writer,
     timing,
     executor,
-    endWork: deps.endWork ?? null,
+    endWork: combineEndWork(endWorks, log),
   }
   let stopping: Promise<void> | null = null
   const refuseWhenStopping = (): void => {
@@ -186,9 +193,12 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
 
   const halt = new AbortController()
   const removals = createRemovals(ctx)
+  const artifacts = createArtifacts(ctx, registry, removals)
+  endWorks.push(artifacts, ...(deps.endWork === undefined ? [] : [deps.endWork]))
   const inputs = createInputs({ ctx, removals, refuseWhenStopping, stopping: halt.signal })
   const housekeeping = createHousekeeping({ clock, log }, [
     { what: 'inputs', run: inputs.cleanup },
+    { what: 'artifacts', run: artifacts.cleanup },
     { what: 'removals', run: removals.sweep },
   ])
   const mutations: Mutations = createMutations(ctx, recovery)
@@ -208,7 +218,7 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
     isHeld,
     refuseWhenStopping,
     start(admitted) {
-      const run = startRun({ ctx, registry, slots, decisions }, admitted)
+      const run = startRun({ ctx, registry, slots, decisions, artifacts }, admitted)
       void run.gone.then(() => (stopping === null ? sendQueued(admitted.spec.runId) : undefined))
       return run
     },
@@ -305,7 +315,9 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
     },
     drafts,
     inputs,
+    artifacts,
     changes: { subscribe: changes.subscribe },
+    cleanUp: housekeeping.round,
     recovery: { scanNow: coordinator.scanNow, wake: coordinator.wake },
     instanceId: keeper.instanceId,
     start() {

@@ -24,6 +24,7 @@ import type {
   Usage,
 } from '../../shared/vocabulary.ts'
 import type { Tx } from '../platform/types.ts'
+import type { MaterialKind, OpenMaterial } from './materials/limits.ts'
 
 export type { ErrorInfo, RunPhase, SessionEvent } from '../../shared/events.ts'
 
@@ -174,6 +175,8 @@ export type ExecutionUpdate =
   | { kind: 'title'; title: string }
   | { kind: 'commands'; commands: readonly AgentCommand[] }
   | { kind: 'notice'; code: string; message: string; level?: 'info' | 'warning' }
+  /** A file that the agent offers; exactly one of `path` and `open`. Its copy begins at once. */
+  | { kind: 'artifact'; path?: string; open?: OpenMaterial; filename?: string; artifactKind?: MaterialKind }
   | ({ kind: 'permission' } & { request: PermissionRequest })
   | { kind: 'permission_withdrawn'; requestId: string; why: 'agent' | 'turn_ended' | 'bounds' }
   /** `sent`: the pipe took the bytes; `lost`: it never will. Sets the decision's `applied_at`. */

@@ -20,6 +20,7 @@ export function emptyRun(runId: string): RunView {
     state: 'created',
     startWaitsFor: null,
     items: [],
+    artifacts: [],
     plan: [],
     retry: null,
     usage: null,
@@ -130,6 +131,15 @@ function apply(view: RunView, event: TypedEvent): void {
       const { code, message, level = 'info' } = event.data
       if (code === 'start_waits') view.startWaitsFor = message
       else view.items.push({ kind: 'notice', seq: event.seq, code, message, level, at: event.at })
+      return
+    }
+    case 'artifact_published':
+      view.artifacts = [...view.artifacts, event.data]
+      return
+    case 'artifact_failed': {
+      const { code, message, filename } = event.data
+      const text = filename === null ? message : `${filename}: ${message}`
+      view.items.push({ kind: 'notice', seq: event.seq, code, message: text, level: 'warning', at: event.at })
       return
     }
     case 'decision_requested': {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ErrorInfo, InputFacts } from '../events.ts'
+import { ArtifactFacts, ErrorInfo, InputFacts } from '../events.ts'
 import {
   Actor,
   Answer,
@@ -104,6 +104,8 @@ export const RunView = z.object({
   /** What a start of over two seconds waits for; null once it runs. */
   startWaitsFor: z.string().nullable(),
   items: z.array(TranscriptItem),
+  /** In the order of their publication. */
+  artifacts: z.array(ArtifactFacts).default([]),
   plan: z.array(PlanEntry),
   retry: RetryProgress.nullable(),
   usage: Usage.nullable(),

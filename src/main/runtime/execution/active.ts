@@ -29,6 +29,8 @@ export interface ActiveRun {
   allowed(toolCallId: string, by: { reason: string; ruleId: string | null }): void
   /** Hands an answer to the agent: three tries, then the run fails. */
   hand(requestId: string, decision: PermissionDecision): Promise<void>
+  /** Something was read for the agent that no tool call tells. */
+  looked(): void
   end(wish: Wish): void
   /** Settles when the run is no longer owned here: it ended, or it was lost. Never rejects. */
   readonly gone: Promise<void>

@@ -36,6 +36,11 @@ export function factsAfter(facts: RunFacts, update: ExecutionUpdate): RunFacts {
       const sideEffects = worse(facts.sideEffects, effect)
       return sideEffects === facts.sideEffects ? facts : { ...facts, sideEffects }
     }
+    case 'artifact': {
+      // Publishing is the read it is.
+      const sideEffects = worse(facts.sideEffects, 'read_only')
+      return sideEffects === facts.sideEffects ? facts : { ...facts, sideEffects }
+    }
     default:
       return facts
   }

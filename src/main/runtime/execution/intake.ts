@@ -6,6 +6,7 @@ import type { RunStream } from '../events/writer.ts'
 import type { Tables } from '../store/index.ts'
 import type { RunFacts } from '../store/runs.ts'
 import type { ExecutionSink, ExecutionUpdate, PermissionRequest } from '../types.ts'
+import type { ArtifactOffer } from '../artifacts/artifacts.ts'
 import { cleanTitle } from '../sessions/titles.ts'
 import { createCollector } from './collector.ts'
 import type { Collector } from './collector.ts'
@@ -19,6 +20,7 @@ export interface IntakeHandlers {
   accepted(workerId: string): void
   permission(request: PermissionRequest): void
   withdrawn(requestId: string, why: string): void
+  artifact(offer: ArtifactOffer): void
   /** Answers the decision's id, or null for a request that needed none. */
   decisionOf(requestId: string): string | null
 }
@@ -27,6 +29,7 @@ export interface Intake {
   sink: ExecutionSink
   facts(): RunFacts
   collector: Collector
+  looked(): void
   allowed(toolCallId: string, by: { reason: string; ruleId: string | null }): void
   /** Writes what was held back, and drops whatever comes later. */
   close(): void
@@ -53,12 +56,15 @@ export function createIntake(deps: IntakeDeps): Intake {
   let usage: { latest: Usage; timer: Disposable } | null = null
   let usageAtMs = Number.NEGATIVE_INFINITY
 
-  function take(update: ExecutionUpdate): void {
+  function learn(update: ExecutionUpdate): void {
     const next = factsAfter(facts, update)
-    if (next !== facts) {
-      facts = next
-      stream.note(facts)
-    }
+    if (next === facts) return
+    facts = next
+    stream.note(facts)
+  }
+
+  function take(update: ExecutionUpdate): void {
+    learn(update)
     switch (update.kind) {
       case 'accepted':
         return handlers.accepted(update.workerId)
@@ -88,6 +94,10 @@ export function createIntake(deps: IntakeDeps): Intake {
         return takeTold(update.requestId, update.how)
       case 'retrying':
         return takeRetrying(update)
+      case 'artifact': {
+        const { kind: _kind, artifactKind, ...offer } = update
+        return handlers.artifact({ ...offer, ...(artifactKind === undefined ? {} : { kind: artifactKind }) })
+      }
     }
   }
 
@@ -195,6 +205,7 @@ export function createIntake(deps: IntakeDeps): Intake {
     },
     facts: () => facts,
     collector,
+    looked: () => learn({ kind: 'artifact' }),
     allowed: (toolCallId, by) => void allowedBy.set(toolCallId, by),
     close() {
       flushUsage()

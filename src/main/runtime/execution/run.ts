@@ -3,6 +3,7 @@ import { AppError } from '../../../shared/errors.ts'
 import type { RunState } from '../../../shared/vocabulary.ts'
 import { withDeadline } from '../../platform/index.ts'
 import type { RuntimeContext } from '../context.ts'
+import type { Artifacts } from '../artifacts/artifacts.ts'
 import type { DecisionService } from '../decisions/service.ts'
 import type { Lease } from '../leases/keeper.ts'
 import type { Execution, ExecutionSpec, PermissionDecision } from '../types.ts'
@@ -22,11 +23,12 @@ export interface RunDeps {
   registry: RunRegistry
   slots: Slots
   decisions: DecisionService
+  artifacts: Pick<Artifacts, 'offered'>
 }
 
 /** Registers an admitted run and sees it through. Returns at once; `gone` settles at its end. */
 export function startRun(deps: RunDeps, admitted: { spec: ExecutionSpec; lease: Lease }): ActiveRun {
-  const { ctx, registry, slots, decisions } = deps
+  const { ctx, registry, slots, decisions, artifacts } = deps
   const { clock, log, store, tables, keeper, hub, changes, writer, timing } = ctx
   const { spec, lease } = admitted
   const { runId, sessionId } = spec
@@ -58,6 +60,7 @@ export function startRun(deps: RunDeps, admitted: { spec: ExecutionSpec; lease: 
       accepted: (workerId) => void becomeRunning(workerId),
       permission: (request) => void decisions.requested(run, request),
       withdrawn: (requestId) => void decisions.withdrawn(run, requestId),
+      artifact: (offer) => artifacts.offered(run, offer),
       decisionOf: (requestId) => decisions.idOf(run, requestId),
     },
   })
@@ -212,6 +215,7 @@ export function startRun(deps: RunDeps, admitted: { spec: ExecutionSpec; lease: 
     running,
     moveIn,
     allowed: intake.allowed,
+    looked: intake.looked,
     async hand(requestId: string, decision: PermissionDecision) {
       const execution = await running
       if (execution !== null) await handOver(execution, requestId, decision)

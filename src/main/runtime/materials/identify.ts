@@ -8,7 +8,7 @@ import type { MaterialHints, MaterialKind } from './limits.ts'
 export const SAMPLE_BYTES = 256 * 1024
 
 /** What every model that sees images takes, with the extensions that fit. */
-const IMAGES: Readonly<Record<string, readonly string[]>> = {
+export const IMAGES: Readonly<Record<string, readonly string[]>> = {
   'image/png': ['png'],
   'image/jpeg': ['jpg', 'jpeg'],
   'image/gif': ['gif'],

@@ -220,11 +220,15 @@ export function createSessions(deps: SessionDeps): Sessions {
           const kept = tables.inputs.keptOf(sessionId)
           const { workDir } = find(sessionId)
           for (const inputId of kept) tables.removals.add({ id: inputId, kind: 'input', workDir }, clock.nowMs())
+          const published = tables.artifacts.idsOf(sessionId)
+          for (const artifactId of published) {
+            tables.removals.add({ id: artifactId, kind: 'artifact', workDir: '' }, clock.nowMs())
+          }
           executor.forgetSession?.(sessionId, tx)
           keeper.releaseIn(tx, lease)
           tables.sessions.delete(sessionId)
           store.afterCommit(tx, () => changes.tell({ kind: 'session', sessionId, deleted: true }))
-          return kept
+          return [...kept, ...published]
         })
         await removals.now(files)
       })

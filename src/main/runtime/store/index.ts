@@ -1,4 +1,5 @@
 import type { Database, Ids } from '../../platform/types.ts'
+import { createArtifactTable } from './artifacts.ts'
 import { createBindingTable } from './bindings.ts'
 import { createDecisionTable } from './decisions.ts'
 import { createDraftTable } from './drafts.ts'
@@ -32,6 +33,7 @@ export function createTables(db: Database, ids: Ids) {
     drafts: createDraftTable(db),
     records: createRecordTables(db),
     inputs: createInputTable(db),
+    artifacts: createArtifactTable(db),
     bindings: createBindingTable(db),
     forks: createForkTables(db),
     search: createSearchTables(db),
