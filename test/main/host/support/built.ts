@@ -20,15 +20,18 @@ export function entryDir(): string {
   return join(own, 'main')
 }
 
-/** Test files run beside each other: one of them builds, the others wait for it. */
-export async function ensureBuilt(): Promise<void> {
-  if (own !== null) return
+/**
+ * For `beforeAll`: answers what puts it away again. Test files run beside each other: one of them builds, the others wait
+ * for it.
+ */
+export async function ensureBuilt(): Promise<() => void> {
   await using _lock = await takeLock(join(CACHE, 'wheelhouse-build.lock'))
   for (let tries = 1; ; tries++) {
     if (isStale()) build()
     try {
-      own = copyOfBuilt()
-      return
+      const copy = copyOfBuilt()
+      own = copy
+      return () => rmSync(copy, { recursive: true, force: true })
     } catch (error) {
       if (tries === TRIES) throw error
     }
@@ -58,11 +61,11 @@ function copyOfBuilt(): string {
   const copy = mkdtempSync(join(CACHE, 'wheelhouse-built-'))
   // Another user may start it too.
   chmodSync(copy, 0o755)
-  process.once('exit', () => rmSync(copy, { recursive: true, force: true }))
   for (const part of ['main', 'renderer']) {
     if (existsSync(join(BUILT, part))) cpSync(join(BUILT, part), join(copy, part), { recursive: true })
   }
   const answer = spawnSync(process.execPath, [join(copy, 'main/cli.js'), '--version'], { encoding: 'utf8' })
+  if (answer.status !== 0) rmSync(copy, { recursive: true, force: true })
   if (answer.status !== 0) throw new Error(`The built command does not run: ${answer.stderr}`)
   return copy
 }
