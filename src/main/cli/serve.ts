@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { AppError } from '../../shared/errors.ts'
+import { openDemo } from '../demo.ts'
 import { createHost } from '../host.ts'
 import type { Host } from '../host.ts'
 import { createHostControl, defaultDataDir } from '../platform/index.ts'
@@ -78,7 +79,7 @@ async function serve(options: { port: number | null; demo: boolean }, entryDir: 
     pickFolder: null,
   })
   undo.use(await control.listen(dataDir, (connection) => host.attach(connection, 'cli')))
-  const demo = options.demo ? await openDemo(host) : ''
+  const demo = options.demo ? `&view=/session/${await openDemo(host)}` : ''
   if (!interrupted.aborted) process.stdout.write(`Wheelhouse is running. Open ${web.newUrl()}${demo}\n`)
   const how = await Promise.race([whenAborted(interrupted).then(() => 'told' as const), failed])
   process.stderr.write(
@@ -108,10 +109,4 @@ async function openWeb(host: Host, rendererDir: string, asked: number | null): P
   )
   if (saved === null) await settings.set('webPort', web.port)
   return web
-}
-
-async function openDemo(host: Host): Promise<string> {
-  const { runtime } = host
-  const [newest] = runtime.sessions.list({ limit: 1 }).sessions
-  return newest === undefined ? '' : `&session=${newest.id}`
 }

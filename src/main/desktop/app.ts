@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Event } from 'electron'
 import { connectInProcess } from '../bridge/index.ts'
+import { openDemo } from '../demo.ts'
 import type { Host } from '../host.ts'
 import { createHostControl } from '../platform/index.ts'
 import { createAnnouncer } from './announcer.ts'
@@ -27,6 +28,8 @@ export interface AppOptions {
   host: Host
   /** Gives the data folder free; the last step of the stop. */
   release(): Promise<void>
+  /** `--demo` opens a rehearsal session at once. */
+  args: readonly string[]
 }
 
 export interface RunningApp {
@@ -89,7 +92,7 @@ export async function runApp(options: AppOptions): Promise<RunningApp> {
   const listening = await createHostControl().listen(paths.dataDir, (connection) => void host.attach(connection, 'cli'))
   const tray = openTray(options, { open, quit })
   const notifications = openNotifications(options, windows)
-  open()
+  open(options.args.includes('--demo') ? { kind: 'session', sessionId: await openDemo(host) } : undefined)
 
   const shutdown = createShutdown({
     clock,

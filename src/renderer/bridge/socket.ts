@@ -4,7 +4,8 @@ import { HostFrame } from '../../shared/bridge/index.ts'
 import { AppError } from '../../shared/errors.ts'
 import { contractChecks } from './checks.ts'
 
-const TOKEN = /^#token=([A-Za-z0-9_-]+)$/
+/** A link may also name the view that it opens. */
+const LINK = /^#token=([A-Za-z0-9_-]+)(?:&view=(\/[A-Za-z0-9/_-]*))?$/
 
 /** The bridge of a page that the browser host served. A link's one-time token is exchanged first, and leaves the address. */
 export function connectBySocket(page: Window): Bridge {
@@ -21,9 +22,9 @@ export function connectBySocket(page: Window): Bridge {
 }
 
 function exchangeToken(page: Window): Promise<AppError | null> {
-  const token = TOKEN.exec(page.location.hash)?.[1]
+  const [, token, view = ''] = LINK.exec(page.location.hash) ?? []
   if (token === undefined) return Promise.resolve(null)
-  page.history.replaceState(null, '', page.location.pathname)
+  page.history.replaceState(null, '', view === '' ? page.location.pathname : `#${view}`)
   return page
     .fetch('/session', { method: 'POST', body: JSON.stringify({ token }) })
     .then((reply) =>

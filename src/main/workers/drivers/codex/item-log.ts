@@ -34,7 +34,9 @@ export interface ItemLog {
   agentText(params: unknown): void
   thought(params: unknown): void
   output(params: unknown): void
-  /** A call that the agent reports as refused, once its item says so. */
+  /** A person allowed this call: it runs from now on. */
+  allowed(itemId: string): void
+  /** The changes of a patch that waits for its answer; null: it is not known. */
   changesOf(itemId: string): readonly FileChange[] | null
   /** The oldest call of this tool with these arguments that nobody asked about yet. */
   takeMcpCall(server: string, tool: string, args: unknown): string | null
@@ -153,7 +155,13 @@ export function createItemLog({ conversation, clock, family, isCurrent }: ItemLo
       const now = clock.monotonicMs()
       if (now - entry.shownAtMs < OUTPUT_EVERY_MS) return
       entry.shownAtMs = now
-      entry.view = { ...entry.view, content: outputContent(entry.output, null) }
+      entry.view = { ...entry.view, status: 'in_progress', content: outputContent(entry.output, null) }
+      show(entry, 'updated')
+    },
+    allowed(itemId) {
+      const entry = known.get(itemId)
+      if (entry === undefined || entry.view.status !== 'pending') return
+      entry.view = { ...entry.view, status: 'in_progress' }
       show(entry, 'updated')
     },
     changesOf(itemId) {

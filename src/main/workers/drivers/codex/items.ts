@@ -109,8 +109,9 @@ function textOf(part: unknown): string {
   return JSON.stringify(part) ?? ''
 }
 
+/** Codex calls an item in progress before it asks whether it may begin: nothing has happened yet. */
 function statusOf(status: 'inProgress' | 'completed' | 'failed' | 'declined'): ToolStatus {
-  return status === 'inProgress' ? 'in_progress' : status
+  return status === 'inProgress' ? 'pending' : status
 }
 
 function firstLine(text: string): string {

@@ -65,6 +65,7 @@ export function createQuestions(parts: QuestionsParts): (wireId: WireId, method:
       answerable: true,
       async answer(answer: QuestionAnswer) {
         await peer.respond(wireId, answer.kind === 'allow' ? asked.allow : decline)
+        if (answer.kind === 'allow') items.allowed(asked.toolCallId)
         if (answer.kind === 'refuse' && answer.reason !== null) parts.tellReason(answer.reason)
       },
     })
