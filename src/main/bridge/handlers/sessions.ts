@@ -11,6 +11,8 @@ import type { Views } from '../views.ts'
 const SOURCE: Readonly<Record<ConnectionInfo['kind'], Source>> = {
   window: 'desktop',
   browser: 'browser',
+  notification: 'desktop',
+  tray: 'desktop',
   cli: 'cli',
   acp: 'acp',
 }
