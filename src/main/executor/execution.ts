@@ -11,7 +11,7 @@ const KILL: CloseOptions = { closeStdinMs: 0, termGraceMs: 1_500, confirmMs: 2_0
 /** Hands the prompt to a borrowed worker and carries the turn to its end. The worker goes back before `ended` settles. */
 export function executePrompt(
   parts: Parts,
-  pool: WorkerPool,
+  pool: Pick<WorkerPool, 'giveBack' | 'release'>,
   worker: LiveWorker,
   spec: ExecutionSpec,
   sink: ExecutionSink,

@@ -6,6 +6,7 @@ import type { CloseOptions, HeldReason, ReleaseOutcome } from '../workers/index.
 import { createAgentSessions } from './agent-sessions.ts'
 import { executePrompt } from './execution.ts'
 import { toRawFailure } from './failures.ts'
+import { createAsideWorkers } from './aside-workers.ts'
 import { createWorkerLedger } from './ledger.ts'
 import { closeRecord, endRoute, openWorker, setupOf } from './open-worker.ts'
 import { createWorkerPool } from './pool.ts'
@@ -54,6 +55,7 @@ export function createAgentExecutor(deps: ExecutorDeps): AgentExecutor {
     for (const listener of listeners) listener()
   }
   const pool = createWorkerPool(parts, changed)
+  const asides = createAsideWorkers(parts)
   /** Workers between their record and their place in the pool. */
   const opening = new Map<string, number>()
   let reaper: Reaper | null = null
@@ -83,6 +85,13 @@ export function createAgentExecutor(deps: ExecutorDeps): AgentExecutor {
         sink.push({ kind: 'notice', code: 'start_waits', message: `Waiting for ${agent.label} to start.` }),
       )
       try {
+        if (spec.aside === true) {
+          const worker = await openWorker(parts, spec, sink, signal)
+          asides.add(worker)
+          if (!signal.aborted) return executePrompt(parts, asides, worker, spec, sink)
+          await asides.release(worker)
+          throw new AppError('aborted', 'The start was cancelled.')
+        }
         const worker = await borrow(spec, sink, signal)
         if (signal.aborted) {
           pool.giveBack(worker)
@@ -178,7 +187,7 @@ export function createAgentExecutor(deps: ExecutorDeps): AgentExecutor {
       changed()
     },
     async stop() {
-      await Promise.all([pool.closeAll(QUIT), workers.closeAll(QUIT), reaper?.done])
+      await Promise.all([pool.closeAll(QUIT), asides.closeAll(QUIT), workers.closeAll(QUIT), reaper?.done])
     },
   }
 }

@@ -81,7 +81,9 @@ export function createWorkerLedger(deps: { store: Store; clock: Clock }) {
   const settledSql = db.prepare(`
     UPDATE worker_records SET state = 'settled', settled_by = @by, updated_at = @now WHERE worker_id = @workerId AND state = 'held'`)
   const openSql = db.prepare(`${SELECT} WHERE state IN ('starting','live','held') ORDER BY created_at`)
-  const openOfSql = db.prepare(`${SELECT} WHERE state IN ('starting','live','held') AND session_id = ?`)
+  const openOfSql = db.prepare(
+    `${SELECT} WHERE state IN ('starting','live','held') AND session_id = ? AND kind <> 'aside'`,
+  )
   const pruneSql = db.prepare(`DELETE FROM worker_records WHERE state IN ('gone','settled') AND updated_at < ?`)
 
   return {
@@ -104,6 +106,7 @@ export function createWorkerLedger(deps: { store: Store; clock: Clock }) {
     open(): readonly OpenWorker[] {
       return openSql.all().map(toOpenWorker)
     },
+    /** Asides apart: nothing of the session depends on them. */
     openOf(sessionId: string): readonly OpenWorker[] {
       return openOfSql.all(sessionId).map(toOpenWorker)
     },

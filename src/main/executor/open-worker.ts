@@ -35,7 +35,13 @@ export async function openWorker(
   if (launch !== null) await providers.prepareWorker(launch, signal)
   const route = await store.writeTx((tx) => {
     ledger.starting(
-      { workerId, kind: 'session', driver: agent.driver, sessionId: spec.sessionId, runId: spec.runId },
+      {
+        workerId,
+        kind: spec.aside === true ? 'aside' : 'session',
+        driver: agent.driver,
+        sessionId: spec.sessionId,
+        runId: spec.runId,
+      },
       tx,
     )
     return launch === null ? null : providers.bindWorker(launch, tx)
@@ -151,6 +157,7 @@ async function openConversation(
   signal: AbortSignal,
 ): Promise<Session> {
   const { workers, agentSessions, store } = parts
+  if (spec.aside === true) return workers.open(agent.driver, config, {}, signal)
   const known = agentSessions.get(spec.sessionId)
   const session =
     known !== null && known.agentId === agent.id && known.cwd === config.cwd

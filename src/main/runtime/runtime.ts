@@ -1,8 +1,11 @@
 import { AppError } from '../../shared/errors.ts'
 import type { Actor, RuntimeChoice } from '../../shared/vocabulary.ts'
 import type { Platform, Tx } from '../platform/types.ts'
+import type { SnapshotDeps } from './admission/snapshot.ts'
 import { createAdmissions } from './admission/submit.ts'
 import type { Admissions } from './admission/submit.ts'
+import { createAsides } from './asides/asides.ts'
+import type { Asides } from './asides/asides.ts'
 import { createArtifacts } from './artifacts/artifacts.ts'
 import type { Artifacts } from './artifacts/artifacts.ts'
 import type { RuntimeContext } from './context.ts'
@@ -20,6 +23,7 @@ import { createSlots } from './execution/slots.ts'
 import { createSteer } from './execution/steer.ts'
 import { createWait } from './execution/wait.ts'
 import { createRemovals } from './housekeeping/removals.ts'
+import { createRetention } from './housekeeping/retention.ts'
 import { createHousekeeping } from './housekeeping/timer.ts'
 import { readHostIdentity } from './host-identity.ts'
 import { createInputs } from './inputs/inputs.ts'
@@ -99,6 +103,7 @@ export interface Runtime {
     stop: ReturnType<typeof createStop>
     steer: ReturnType<typeof createSteer>
     wait: ReturnType<typeof createWait>
+    aside: Asides['ask']
     /** @throws AppError `run_not_found`. */
     get(runId: string): RunRow
     view: Snapshots['view']
@@ -199,20 +204,23 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
   const housekeeping = createHousekeeping({ clock, log }, [
     { what: 'inputs', run: inputs.cleanup },
     { what: 'artifacts', run: artifacts.cleanup },
+    { what: 'retention', run: createRetention(ctx) },
     { what: 'removals', run: removals.sweep },
   ])
   const mutations: Mutations = createMutations(ctx, recovery)
   const bindings = createBindings(ctx)
   const drafts = createDrafts(ctx)
+  const snapshotDeps: SnapshotDeps = {
+    clock,
+    timing,
+    resources: deps.resources ?? null,
+    osEnabled,
+    bindingOf: (sessionId) => tables.bindings.of(sessionId)?.source ?? null,
+  }
+  const asides = createAsides({ ctx, snapshots: snapshotDeps, refuseWhenStopping, stopping: halt.signal })
   const admissions = createAdmissions({
     ctx,
-    snapshots: {
-      clock,
-      timing,
-      resources: deps.resources ?? null,
-      osEnabled,
-      bindingOf: (sessionId) => tables.bindings.of(sessionId)?.source ?? null,
-    },
+    snapshots: snapshotDeps,
     recovery,
     inputs,
     isHeld,
@@ -275,6 +283,7 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
       stop: createStop({ ctx, registry, recovery, inspect }),
       steer: createSteer(ctx, registry),
       wait: createWait(ctx, watch),
+      aside: asides.ask,
       get(runId) {
         const run = tables.runs.get(runId)
         if (run === null) throw new AppError('run_not_found', 'This run no longer exists.', { detail: runId })
@@ -326,8 +335,8 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
     },
     stop() {
       if (stopping !== null) return stopping
-      stopping = shutDown({ ctx, registry, coordinator, decisions, watch, housekeeping }).catch((error: unknown) =>
-        log.error('The runtime did not stop cleanly.', { error }),
+      stopping = shutDown({ ctx, registry, coordinator, decisions, watch, housekeeping, asides }).catch(
+        (error: unknown) => log.error('The runtime did not stop cleanly.', { error }),
       )
       halt.abort(new AppError('runtime_stopping', 'Wheelhouse is closing.'))
       return stopping

@@ -1,3 +1,4 @@
+import type { Asides } from './asides/asides.ts'
 import type { RuntimeContext } from './context.ts'
 import type { DecisionService } from './decisions/service.ts'
 import type { Watch } from './events/watch.ts'
@@ -19,6 +20,7 @@ export interface ShutDownDeps {
   decisions: DecisionService
   watch: Watch
   housekeeping: Housekeeping
+  asides: Pick<Asides, 'ended'>
 }
 
 /**
@@ -32,13 +34,14 @@ export async function shutDown({
   decisions,
   watch,
   housekeeping,
+  asides,
 }: ShutDownDeps): Promise<void> {
   const { clock, log, store, keeper, writer, hub, timing } = ctx
   await within(clock, COORDINATOR_MS, Promise.all([coordinator.stop(), housekeeping.stop()]))
 
   const runs = registry.all()
   for (const run of runs) run.end({ kind: 'shutdown', graceMs: timing.stopRunsMs * ASKING_SHARE })
-  const ended = Promise.all(runs.map(({ gone }) => gone))
+  const ended = Promise.all([asides.ended(), ...runs.map(({ gone }) => gone)])
   await within(clock, timing.stopRunsMs, ended)
 
   await within(clock, FLUSH_MS, writer.flush())

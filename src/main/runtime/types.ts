@@ -106,6 +106,8 @@ export interface ExecutionSpec {
   policy: PolicySnapshot
   /** The transcript as a visible preamble, for a conversation that the agent itself does not remember; else null. */
   history: string | null
+  /** A question beside the conversation: for a worker of its own, in a fresh conversation that nobody goes on with. */
+  aside?: true
 }
 
 /** One accepted prompt. */
@@ -275,6 +277,8 @@ export interface SubmitRequest {
   wait?: boolean
   /** Never read as a slash command or an @file. */
   literal?: boolean
+  /** False: a maintenance run, in all but the transcript. For host code only. */
+  conversation?: false
 }
 
 export interface RetryRequest {

@@ -31,6 +31,8 @@ export interface Candidate {
   /** The text that the agent gets. */
   text: string
   literal: boolean
+  /** False: the transcript says nothing of it. */
+  conversation: boolean
   /** What the run is admitted with, in this order, and the files of it that the agent gets. */
   inputs: { ids: readonly string[]; files: readonly PromptInput[] }
   /** A new intent, or the next attempt at one. */
@@ -94,7 +96,7 @@ export function admitIn(ctx: RuntimeContext, tx: Tx, candidate: Candidate): Admi
   const lease = keeper.take(tx, { sessionId, purpose: 'execution', runId })
   if (!isLease(lease)) return { kind: 'busy', code: 'session_busy' }
   const spec = writeAdmission(ctx, tx, candidate, runId)
-  if (intent.kind === 'new' && session.title === '') {
+  if (intent.kind === 'new' && candidate.conversation && session.title === '') {
     const { text, inputs } = candidate
     tables.sessions.setTitle(
       sessionId,
@@ -148,23 +150,26 @@ function writeAdmission(ctx: RuntimeContext, tx: Tx, candidate: Candidate, runId
     attached.map(({ id }) => id),
   )
 
-  const turnId = ids.next()
+  const turnId = candidate.conversation ? ids.next() : null
   const earlier = retryOf === null ? null : tables.transcript.promptEntry(retryOf)
-  const [, user] = tables.transcript.openTurn(
-    { id: turnId, sessionId, intentId, runId },
-    [
-      { kind: 'turn_start', body: { runId, attempt } },
-      {
-        kind: 'user',
-        body: {
-          text,
-          ...(shown.length === 0 ? {} : { inputs: shown }),
-          ...(earlier === null ? {} : { retryOf: earlier }),
-        },
-      },
-    ],
-    at,
-  )
+  const entries =
+    turnId === null
+      ? []
+      : tables.transcript.openTurn(
+          { id: turnId, sessionId, intentId, runId },
+          [
+            { kind: 'turn_start', body: { runId, attempt } },
+            {
+              kind: 'user',
+              body: {
+                text,
+                ...(shown.length === 0 ? {} : { inputs: shown }),
+                ...(earlier === null ? {} : { retryOf: earlier }),
+              },
+            },
+          ],
+          at,
+        )
   const emit = writer.emitIn(tx, sessionId)
   emit({
     runId,
@@ -201,7 +206,7 @@ function writeAdmission(ctx: RuntimeContext, tx: Tx, candidate: Candidate, runId
     intentId,
     attempt,
     agentId: session.agentId,
-    prompt: { text, inputs: inputs.files, clientMessageId: user?.id ?? runId, literal },
+    prompt: { text, inputs: inputs.files, clientMessageId: entries[1]?.id ?? runId, literal },
     policy,
     // A fork's agent was not there; once it took a prompt, it remembers by itself.
     history:

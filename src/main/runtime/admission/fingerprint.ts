@@ -23,8 +23,11 @@ export function submissionFingerprint(request: {
   text: string
   inputIds: readonly string[]
   requestedMode: string | null
+  conversation?: false
 }): string {
-  return sha256(canonicalJson({ ...request, inputIds: [...request.inputIds] }))
+  const { text, inputIds, requestedMode, conversation } = request
+  const asked = { text, inputIds: [...inputIds], requestedMode }
+  return sha256(canonicalJson(conversation === undefined ? asked : { ...asked, conversation }))
 }
 
 export function retryFingerprint(runId: string): string {

@@ -51,8 +51,13 @@ export function createAdmissions(deps: AdmissionDeps): Admissions {
   const { clock, tables, timing } = ctx
 
   function submissionOf(request: SubmitRequest): Submission {
-    const { sessionId, text, inputs = [], requestedMode = null } = request
-    const fingerprint = submissionFingerprint({ text, inputIds: inputs, requestedMode })
+    const { sessionId, text, inputs = [], requestedMode = null, conversation } = request
+    const fingerprint = submissionFingerprint({
+      text,
+      inputIds: inputs,
+      requestedMode,
+      ...(conversation === undefined ? {} : { conversation }),
+    })
     return { sessionId, scope: 'submit', keyHash: hashKey(request.key), fingerprint }
   }
 
@@ -115,7 +120,7 @@ export function createAdmissions(deps: AdmissionDeps): Admissions {
   return {
     async submit(request, signal) {
       refuseWhenStopping()
-      const { text, inputs = [], requestedMode = null, source, wait = false, literal = false } = request
+      const { text, inputs = [], requestedMode = null, source, wait = false, literal = false, conversation } = request
       if ((text.trim() === '' && inputs.length === 0) || Buffer.byteLength(text) > MAX_TEXT_BYTES) {
         throw new AppError('prompt_invalid', 'A prompt needs some text, of at most 256 KiB.')
       }
@@ -129,8 +134,25 @@ export function createAdmissions(deps: AdmissionDeps): Admissions {
       const { id: sessionId, workDir } = session
       const files = await attachments.forPrompt({ sessionId, workDir, ids: inputs, intentId: null })
       const snapshot = await takeSnapshot(snapshots, session, { source, requestedMode }, signal)
-      const intent = { kind: 'new' as const, request: { text, inputIds: [...inputs], requestedMode, literal } }
-      const candidate = { submission, snapshot, text, literal, intent, inputs: { ids: inputs, files } }
+      const intent = {
+        kind: 'new' as const,
+        request: {
+          text,
+          inputIds: [...inputs],
+          requestedMode,
+          literal,
+          ...(conversation === undefined ? {} : { conversation }),
+        },
+      }
+      const candidate = {
+        submission,
+        snapshot,
+        text,
+        literal,
+        intent,
+        inputs: { ids: inputs, files },
+        conversation: conversation !== false,
+      }
       return admitAndStart(candidate, wait, signal)
     },
     async retry(request, signal) {
@@ -162,7 +184,8 @@ export function createAdmissions(deps: AdmissionDeps): Admissions {
       const files = await attachments.forPrompt({ sessionId, workDir, ids: wanted, intentId: run.intentId })
       const intent = { kind: 'retry' as const, run }
       const inputs = { ids: inputIds, files }
-      return admitAndStart({ submission, snapshot, text, literal, intent, inputs }, false, signal)
+      const conversation = earlier.request.conversation !== false
+      return admitAndStart({ submission, snapshot, text, literal, intent, inputs, conversation }, false, signal)
     },
     lookup: (request) => findReplay(ctx, 'runId' in request ? retryOf(request).submission : submissionOf(request)),
   }

@@ -66,6 +66,15 @@ export function createEventTable(db: Database, sessions: SessionTable) {
            WHERE run_id = @runId AND type = 'tool_finished') LIMIT 1`,
     )
     .pluck()
+  const lastOfSql = db.prepare('SELECT max(seq) FROM run_events WHERE run_id = ?').pluck()
+  const dropSql = db.prepare(
+    `DELETE FROM run_events WHERE session_id = @sessionId AND seq IN
+       (SELECT seq FROM run_events WHERE session_id = @sessionId AND seq <= @seq ORDER BY seq LIMIT @limit)`,
+  )
+  const floorSql = db.prepare(
+    `UPDATE sessions SET event_floor = (SELECT ifnull(min(seq) - 1, last_event_seq) FROM run_events WHERE session_id = @sessionId)
+     WHERE id = @sessionId`,
+  )
   const headSql = db.prepare('SELECT last_event_seq AS head, event_floor AS floor FROM sessions WHERE id = ?')
 
   return {
@@ -102,6 +111,16 @@ export function createEventTable(db: Database, sessions: SessionTable) {
     },
     ofRun(runId: string): SessionEvent[] {
       return ofRunSql.all(runId).map(toEvent)
+    },
+    /** The number of the run's last event. */
+    lastOf(runId: string): number | null {
+      return z.number().nullable().parse(lastOfSql.get(runId))
+    },
+    /** Cuts the log off at its beginning, up to `seq`, and raises the floor. Answers how many events went. */
+    dropUpTo(sessionId: string, seq: number, limit: number): number {
+      const { changes } = dropSql.run({ sessionId, seq, limit })
+      if (changes > 0) floorSql.run({ sessionId })
+      return changes
     },
     /** Whether a tool call of the run began and never ended. */
     hasOpenTool(runId: string): boolean {

@@ -11,6 +11,8 @@ export const IntentRequest = z.object({
   inputIds: z.array(z.string()),
   requestedMode: z.string().nullable(),
   literal: z.boolean(),
+  /** False: a maintenance run, of which the transcript says nothing. */
+  conversation: z.literal(false).optional(),
 })
 export type IntentRequest = z.infer<typeof IntentRequest>
 
@@ -62,6 +64,10 @@ export function createIntentTable(db: Database) {
   )
   const getSql = db.prepare('SELECT * FROM intents WHERE id = ?')
   const findSql = db.prepare('SELECT scope, fingerprint, run_id FROM submissions WHERE session_id = ? AND key_hash = ?')
+  const agedSql = db.prepare('SELECT 1 FROM submissions WHERE created_at < ? LIMIT 1').pluck()
+  const forgetSql = db.prepare(
+    'DELETE FROM submissions WHERE rowid IN (SELECT rowid FROM submissions WHERE created_at < ? LIMIT ?)',
+  )
   const rememberSql = db.prepare(
     `INSERT INTO submissions (session_id, scope, key_hash, fingerprint, intent_id, run_id, created_at)
      VALUES (@sessionId, @scope, @keyHash, @fingerprint, @intentId, @runId, @at)`,
@@ -94,6 +100,12 @@ export function createIntentTable(db: Database) {
       if (raw === undefined) return null
       const row = SubmissionColumns.parse(raw)
       return { scope: row.scope, fingerprint: row.fingerprint, runId: row.run_id }
+    },
+    hasSubmissionBefore(at: number): boolean {
+      return agedSql.get(at) !== undefined
+    },
+    forgetBefore(at: number, limit: number): number {
+      return forgetSql.run(at, limit).changes
     },
     remember(submission: Submission): void {
       rememberSql.run(submission)

@@ -108,6 +108,14 @@ export function createRunTable(db: Database) {
     `SELECT ${COLUMNS} FROM runs WHERE session_id = ? AND finished_at IS NOT NULL ORDER BY finished_at DESC, id DESC LIMIT 1`,
   )
   const orphanCandidatesSql = db.prepare(`SELECT session_id FROM runs WHERE ${ACTIVE} ORDER BY session_id`).pluck()
+  const oldSessionsSql = db
+    .prepare('SELECT session_id FROM runs GROUP BY session_id HAVING count(*) > @kept AND min(created_at) < @before')
+    .pluck()
+  const agesSql = db.prepare(
+    `SELECT id, finished_at IS NOT NULL AND finished_at < @before AS past FROM runs WHERE session_id = @sessionId
+     ORDER BY created_at, id`,
+  )
+  const deleteSql = db.prepare('DELETE FROM runs WHERE id = ? AND finished_at IS NOT NULL')
   const acceptedSql = db.prepare('SELECT 1 FROM runs WHERE session_id = ? AND accepted = 1 LIMIT 1').pluck()
   const latestAttemptSql = db.prepare('SELECT max(attempt) FROM runs WHERE intent_id = ?').pluck()
   const listSql = db.prepare(
@@ -157,6 +165,20 @@ export function createRunTable(db: Database) {
     /** Sessions with a run that has not ended, whoever owns it. */
     sessionsWithActiveRun(): string[] {
       return z.array(z.string()).parse(orphanCandidatesSql.all())
+    },
+    /** Sessions with more than `kept` runs, the first of them made before `before`. */
+    sessionsWithRunsBefore(before: number, kept: number): string[] {
+      return z.array(z.string()).parse(oldSessionsSql.all({ before, kept }))
+    },
+    /** The session's oldest runs, as far as each ended before `before`, without the newest `kept`. Oldest first. */
+    past(sessionId: string, before: number, kept: number): string[] {
+      const ages = z.array(z.object({ id: z.string(), past: z.number() })).parse(agesSql.all({ sessionId, before }))
+      const old = ages.slice(0, Math.max(0, ages.length - kept))
+      const first = old.findIndex(({ past }) => past === 0)
+      return (first < 0 ? old : old.slice(0, first)).map(({ id }) => id)
+    },
+    delete(id: string): void {
+      deleteSql.run(id)
     },
     /** Whether an agent took any prompt of this session. */
     anyAccepted(sessionId: string): boolean {
