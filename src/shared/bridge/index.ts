@@ -1,5 +1,6 @@
 /** The bridge contract: every procedure and topic once, and the types that follow from them. */
 import type { z } from 'zod'
+import { inputProcedures } from './inputs.ts'
 import { providerProcedures, providerTopics } from './providers.ts'
 import { runProcedures, runTopics } from './runs.ts'
 import { sessionProcedures, sessionTopics } from './sessions.ts'
@@ -9,6 +10,7 @@ export const procedures = {
   ...systemProcedures,
   ...sessionProcedures,
   ...runProcedures,
+  ...inputProcedures,
   ...providerProcedures,
 } as const
 export const topics = { ...systemTopics, ...sessionTopics, ...runTopics, ...providerTopics } as const
@@ -26,7 +28,17 @@ export type TopicEvent<N extends TopicName> = z.output<(typeof topics)[N]['event
 
 export type { Procedure, ProcedureMap, Topic, TopicMap } from './define.ts'
 export * from './wire.ts'
+export { ATTACHMENT_PAGE_BYTES, AttachmentView, InputView, UPLOAD_CHUNK_BYTES } from './inputs.ts'
 export { ConnectionView, CatalogView, ModelView, PresetId } from './providers.ts'
 export { DecisionOutcome, SubmitReceipt } from './runs.ts'
-export { ConfigView, DecisionView, Draft, RuntimeEffect, SessionState, SessionView, Snapshot } from './sessions.ts'
+export {
+  ConfigView,
+  DecisionView,
+  Draft,
+  RuntimeEffect,
+  SearchHit,
+  SessionState,
+  SessionView,
+  Snapshot,
+} from './sessions.ts'
 export { AgentView, Check, Folder, Notice, WorkerView } from './system.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { SessionEvent } from '../events.ts'
+import { ErrorInfo, SessionEvent } from '../events.ts'
 import { RunViewSchema } from '../projection/index.ts'
 import { Answer, Mode, RunState } from '../vocabulary.ts'
 import { mutation, query, topic } from './define.ts'
@@ -9,6 +9,10 @@ import { Actor } from '../vocabulary.ts'
 
 const sessionId = z.uuid()
 const runId = z.uuid()
+/** Attachments, in the order of the prompt. */
+const inputs = z.array(z.uuid()).max(20).default([])
+/** The host itself gives up after five minutes. */
+const ASIDE_DEADLINE_MS = 330_000
 
 export const SubmitReceipt = z.object({ runId: z.string(), state: RunState, replayed: z.boolean() })
 export type SubmitReceipt = z.infer<typeof SubmitReceipt>
@@ -24,7 +28,9 @@ export const runProcedures = {
   'runs.submit': mutation({
     input: z.strictObject({
       sessionId,
-      text: z.string().min(1).max(262_144),
+      /** May be empty where there are attachments. */
+      text: z.string().max(262_144),
+      inputs,
       /** The client's own id of this submission: sending it again answers the same run. */
       key: z.string().trim().min(1).max(200).optional(),
       mode: Mode.optional(),
@@ -35,6 +41,7 @@ export const runProcedures = {
     input: z.strictObject({
       sessionId,
       text: z.string(),
+      inputs,
       key: z.string().trim().min(1).max(200),
       mode: Mode.optional(),
     }),
@@ -60,6 +67,16 @@ export const runProcedures = {
       key: z.string().min(1).max(200).optional(),
     }),
     output: z.object({ status: z.enum(['delivered', 'undelivered']), replayed: z.boolean() }),
+  }),
+  /** A question beside the conversation: it changes nothing and leaves nothing. */
+  'runs.aside': mutation({
+    input: z.strictObject({ sessionId, text: z.string().min(1).max(262_144) }),
+    output: z.object({
+      outcome: z.enum(['completed', 'incomplete', 'cancelled', 'failed']),
+      text: z.string(),
+      error: ErrorInfo.nullable(),
+    }),
+    deadlineMs: ASIDE_DEADLINE_MS,
   }),
   'runs.get': query({
     input: z.strictObject({ runId }),

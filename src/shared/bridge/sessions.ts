@@ -91,6 +91,21 @@ export const RuntimeEffect = z.union([
   z.object({ kind: z.literal('refused'), code: z.string() }),
 ])
 
+/** One entry that was found, and one line of it; `marks` are the ranges of that line that matched. */
+export const SearchHit = z.object({
+  entryId: z.string(),
+  sessionId: z.string(),
+  sessionTitle: z.string(),
+  /** The view to show: its run's, or the turn's own where the run is not kept. */
+  turnId: z.string().nullable(),
+  runId: z.string().nullable(),
+  seq: z.int(),
+  kind: z.enum(['user', 'assistant', 'tool', 'summary']),
+  at: z.number(),
+  snippet: z.object({ text: z.string(), marks: z.array(z.tuple([z.int(), z.int()])) }),
+})
+export type SearchHit = z.infer<typeof SearchHit>
+
 export const sessionProcedures = {
   'sessions.list': query({
     input: z.strictObject({
@@ -126,6 +141,24 @@ export const sessionProcedures = {
     input: z.strictObject({ sessionId, beforeTurn: z.string().optional(), limit: z.int().min(1).max(50).default(20) }),
     output: Snapshot,
   }),
+  /** The same `requestId` is the same fork. `atRun`: the child ends with that turn. */
+  'sessions.fork': mutation({
+    input: z.strictObject({
+      sessionId,
+      atRun: z.uuid().optional(),
+      requestId: z.string().min(1).max(256),
+    }),
+    output: SessionView,
+  }),
+  'sessions.search': query({
+    input: z.strictObject({
+      text: z.string().max(200),
+      sessionId: sessionId.optional(),
+      before: z.int().optional(),
+      limit: z.int().min(1).max(100).default(20),
+    }),
+    output: z.object({ sessions: z.array(SessionView), hits: z.array(SearchHit), next: z.int().nullable() }),
+  }),
   'sessions.config.get': query({ input: z.strictObject({ sessionId }), output: ConfigView }),
   'sessions.config.set': mutation({
     input: z.strictObject({
@@ -143,6 +176,7 @@ export const sessionProcedures = {
       sessionId,
       expectedRev: z.int(),
       text: z.string().max(262_144),
+      inputIds: z.array(z.uuid()).max(20).default([]),
       queued: z.boolean().default(false),
     }),
     output: Draft,

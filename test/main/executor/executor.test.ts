@@ -339,3 +339,36 @@ describe('how a turn ends', () => {
     expect(next.updates.slice(1)).toEqual([{ kind: 'output', messageId: 'm', text: 'now' }])
   })
 })
+
+describe('a question beside the conversation', () => {
+  const aside = { aside: true as const }
+
+  test('has a worker and a conversation of its own, and is gone with its answer', async () => {
+    const first = await prompt('a')
+    const { worker, workerRef } = await prompt('a', aside)
+    expect(workerRef).not.toBe(first.workerRef)
+    expect(worker).toMatchObject({ loaded: null })
+    await settled()
+    expect(worker?.closes).toHaveLength(1)
+    expect(bench.routes.has(workerRef)).toBe(false)
+    expect(open()).toEqual([{ worker_id: first.workerRef }])
+    expect((await prompt('a')).workerRef).toBe(first.workerRef)
+    expect(bench.rows(`SELECT agent_session_id FROM agent_sessions`)).toEqual([{ agent_session_id: 'conversation-1' }])
+  })
+
+  test('holds no session: not while it runs, and not if its worker cannot be ended', async () => {
+    const execution = await bench.executor.start(specOf('a', aside), createSink(), never)
+    expect(bench.executor.isHeld('a')).toBe(false)
+    const worker = bench.workers.find(({ workerId }) => workerId === execution.workerRef)
+    if (worker !== undefined) worker.outcome = HELD
+    await expect(execution.kill()).resolves.toBe('held')
+    expect(bench.executor.isHeld('a')).toBe(false)
+    expect(bench.rows('SELECT kind, state FROM worker_records')).toEqual([{ kind: 'aside', state: 'held' }])
+  })
+
+  test('is ended by a stop', async () => {
+    await bench.executor.start(specOf('a', aside), createSink(), never)
+    await bench.executor.stop()
+    expect(bench.workers.map(({ closes }) => closes.length)).toEqual([1])
+  })
+})

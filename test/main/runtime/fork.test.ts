@@ -166,3 +166,15 @@ test('RT-A15 nobody changes a session under its run, nor two at once', async () 
   await quiet()
   await expect(t.runtime.sessions.hold([id], async () => 'no')).rejects.toThrow(code('session_run_active'))
 })
+
+test('a fork at a run ends with its answer, by whichever name the boundary was given', async () => {
+  await using t = await conversation(['one', 'two'])
+  const [first] = t.runtime.runs.list({ sessionId: t.session.id }).toReversed()
+  const request = { sourceId: t.session.id, requestId: 'r' }
+  const fork = await t.runtime.sessions.fork({ ...request, atRun: first?.id ?? '' })
+  expect(fork).toMatchObject({ forkKind: 'message', prefixLength: 5 })
+  await expect(t.runtime.sessions.fork({ ...request, atSeq: answers(t)[0] ?? 0 })).resolves.toEqual(fork)
+  await expect(t.runtime.sessions.fork({ ...request, atRun: t.session.id })).rejects.toThrow(
+    code('fork_boundary_invalid'),
+  )
+})

@@ -1,6 +1,7 @@
-import { mkdir, opendir, realpath, stat } from 'node:fs/promises'
+import { opendir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { AppError } from '../../../shared/errors.ts'
+import { makeFolders } from '../../platform/index.ts'
 
 const PAGE = 500
 /** A folder with more entries than this is cut: nobody looks for one among so many by scrolling. */
@@ -56,7 +57,7 @@ async function folderNames(path: string, hidden: boolean, signal: AbortSignal): 
 export async function createFolder(path: string): Promise<string> {
   const target = absolute(path)
   try {
-    await mkdir(target, { recursive: true, mode: 0o755 })
+    await makeFolders(target, 0o755)
     return await realpath(target)
   } catch (cause) {
     throw new AppError('folder_unreadable', `The folder ${target} cannot be made. Choose another place.`, { cause })

@@ -1,6 +1,7 @@
 import type { SessionRuntimes } from '../../executor/index.ts'
 import type { Providers } from '../../providers/index.ts'
 import type { Handlers } from '../types.ts'
+import { inputHandlers } from './inputs.ts'
 import { providerHandlers } from './providers.ts'
 import { runHandlers } from './runs.ts'
 import { sessionHandlers } from './sessions.ts'
@@ -19,6 +20,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...systemHandlers(deps),
     ...sessionHandlers({ ...deps, settings: deps.platform.settings }),
     ...runHandlers(deps),
+    ...inputHandlers(deps),
     ...providerHandlers(deps),
   }
 }

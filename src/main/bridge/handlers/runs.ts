@@ -7,18 +7,19 @@ import { sourceOf } from './sessions.ts'
 
 export function runHandlers({ runtime, views }: { runtime: Runtime; views: Views }): HandlersOf<typeof runProcedures> {
   return {
-    'runs.submit': async ({ sessionId, text, key, mode }, { connection, signal }) => {
+    'runs.submit': async ({ sessionId, text, inputs, key, mode }, { connection, signal }) => {
       const source = sourceOf(connection)
       const admission = await runtime.runs.submit(
-        { sessionId, text, source, ...compact({ key, requestedMode: mode }) },
+        { sessionId, text, inputs, source, ...compact({ key, requestedMode: mode }) },
         signal,
       )
       return { runId: admission.runId, state: admission.state, replayed: admission.replayed }
     },
-    'runs.lookup': ({ sessionId, text, key, mode }, { connection }) => {
+    'runs.lookup': ({ sessionId, text, inputs, key, mode }, { connection }) => {
       const found = runtime.runs.lookup({
         sessionId,
         text,
+        inputs,
         key,
         source: sourceOf(connection),
         ...compact({ requestedMode: mode }),
@@ -36,6 +37,7 @@ export function runHandlers({ runtime, views }: { runtime: Runtime; views: Views
     },
     'runs.steer': ({ sessionId, expectedRunId, text, key }, { signal }) =>
       runtime.runs.steer({ sessionId, expectedRunId, text, ...compact({ key }) }, signal),
+    'runs.aside': (input, { signal }) => runtime.runs.aside(input, () => undefined, signal),
     'runs.get': ({ runId }) => runtime.runs.view(runId),
     'runs.events': ({ sessionId, afterSeq, limit }) => runtime.events.read({ sessionId, afterSeq, limit }),
     'decisions.pending': () => ({ decisions: runtime.decisions.pending(null).map(views.decision) }),

@@ -64,6 +64,19 @@ export function sessionHandlers(deps: {
         draft: snapshot.draft === null ? null : draftView(snapshot.draft),
       }
     },
+    'sessions.fork': async ({ sessionId, atRun, requestId }, { connection }) => {
+      const createdVia = sourceOf(connection)
+      const request = { sourceId: sessionId, requestId, createdVia, ...compact({ atRun }) }
+      return views.session(runtime.sessions.get((await runtime.sessions.fork(request)).sessionId))
+    },
+    'sessions.search': ({ text, sessionId, before, limit }) => {
+      const page = runtime.sessions.search({ text, limit, ...compact({ sessionId, before }) })
+      const hits = page.hits.map(({ snippet, ...hit }) => ({
+        ...hit,
+        snippet: { text: snippet.text, marks: snippet.marks.map(([from, to]): [number, number] => [from, to]) },
+      }))
+      return { sessions: page.sessions.map(views.session), hits, next: page.next }
+    },
     'sessions.config.get': ({ sessionId }) => {
       const row = runtime.sessions.get(sessionId)
       const osEnabled = settings.get('osModeEnabled')
@@ -97,7 +110,7 @@ export function sessionHandlers(deps: {
       const draft = runtime.drafts.get(sessionId)
       return { draft: draft === null ? null : draftView(draft) }
     },
-    'drafts.set': async ({ sessionId, expectedRev, text, queued }) =>
-      draftView(await runtime.drafts.set({ sessionId, expectedRev, text, queued })),
+    'drafts.set': async ({ sessionId, expectedRev, text, inputIds, queued }) =>
+      draftView(await runtime.drafts.set({ sessionId, expectedRev, text, inputIds, queued })),
   }
 }

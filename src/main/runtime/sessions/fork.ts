@@ -20,6 +20,8 @@ export interface ForkRequest {
   sourceId: string
   /** The entry of an answer: the child ends with its turn. Without it, with the last turn that has ended. */
   atSeq?: number
+  /** The same by the run whose answer it is; not both. */
+  atRun?: string
   /** 1 to 256 bytes, stored as a hash. The same request is the same child. */
   requestId: string
   /** `increment`: the first free `<title> (n)`. */
@@ -71,7 +73,12 @@ export function createFork({ ctx, recovery, refuseWhenStopping }: ForkDeps): For
   }
 
   /** One transaction under a lease of its own: nobody else writes to the source meanwhile. `orphan`: its owner is gone. */
-  function forkIn(tx: Tx, request: ForkRequest, requestHash: string, fingerprint: string): Forked | 'orphan' {
+  function forkIn(
+    tx: Tx,
+    request: Omit<ForkRequest, 'atSeq'> & { atSeq: number | null },
+    requestHash: string,
+    fingerprint: string,
+  ): Forked | 'orphan' {
     const { sourceId, atSeq, titleMode = 'increment' } = request
     const earlier = known(sourceId, requestHash, fingerprint)
     if (earlier !== null) return earlier
@@ -84,13 +91,13 @@ export function createFork({ ctx, recovery, refuseWhenStopping }: ForkDeps): For
     if (!isLease(lease)) throw sourceActive()
 
     const turns = tables.forks.closedTurns(sourceId)
-    const last = atSeq === undefined ? turns.at(-1) : turnAt(sourceId, turns, atSeq)
+    const last = atSeq === null ? turns.at(-1) : turnAt(sourceId, turns, atSeq)
     if (last === undefined) {
       throw new AppError('fork_no_completed_turn', 'There is nothing to go on from yet: no turn has ended.')
     }
     const boundarySeq = tables.forks.endOfFacts(sourceId, last.endSeq)
     const entries = tables.forks.entriesUpTo(sourceId, boundarySeq)
-    const forkKind = atSeq === undefined ? 'session' : 'message'
+    const forkKind = atSeq === null ? 'session' : 'message'
     const childId = ids.next()
     const at = clock.nowMs()
     tables.forks.insertChild({
@@ -124,6 +131,15 @@ export function createFork({ ctx, recovery, refuseWhenStopping }: ForkDeps): For
       for (const sessionId of [sourceId, childId]) changes.tell({ kind: 'session', sessionId })
     })
     return facts
+  }
+
+  /** The number of the entry that holds a run's last answer. */
+  function answerOf(sourceId: string, runId: string): number {
+    const turn = tables.transcript.turn(sourceId, runId)
+    if (turn === null) throw new AppError('fork_boundary_invalid', 'This session has no such turn.', { detail: runId })
+    const answer = tables.transcript.entriesOf(turn.id).findLast(({ kind }) => kind === 'assistant')
+    if (answer === undefined) throw boundary()
+    return answer.seq
   }
 
   function turnAt(sourceId: string, turns: readonly ClosedTurn[], atSeq: number): ClosedTurn {
@@ -182,14 +198,15 @@ export function createFork({ ctx, recovery, refuseWhenStopping }: ForkDeps): For
 
   return async function fork(request) {
     refuseWhenStopping()
-    const { sourceId, atSeq = null, requestId, titleMode = 'increment' } = request
+    const { sourceId, requestId, titleMode = 'increment' } = request
     if (requestId === '' || Buffer.byteLength(requestId) > MAX_REQUEST_BYTES) {
       throw new AppError('input_invalid', 'A fork request has an id of 1 to 256 bytes.')
     }
+    const atSeq = request.atRun === undefined ? (request.atSeq ?? null) : answerOf(sourceId, request.atRun)
     const requestHash = sha256(requestId)
     const fingerprint = sha256(canonicalJson({ atSeq, titleMode }))
     const tryOnce = (): Promise<Forked | 'orphan'> =>
-      store.writeTx((tx) => forkIn(tx, request, requestHash, fingerprint))
+      store.writeTx((tx) => forkIn(tx, { ...request, atSeq }, requestHash, fingerprint))
     let forked = await tryOnce()
     if (forked === 'orphan' && (await recovery.recover(sourceId, 'admission')) !== 'skipped') forked = await tryOnce()
     if (forked === 'orphan') throw sourceActive()
