@@ -16,7 +16,8 @@ export function createAnswering(deps: RehearsalDeps) {
   const { clock, ids, log } = deps
 
   return async function answer(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): Promise<void> {
-    const { pathname } = new URL(request.url ?? '/', 'http://127.0.0.1')
+    // As text: what is no address at all (`//[`) is one more path that the rehearsal does not have.
+    const [pathname = '/'] = (request.url ?? '/').split('?', 1)
     const route = `${request.method ?? ''} ${pathname}`
     // No page in a browser has business here, whatever name it resolved to this address.
     if (request.headers.origin !== undefined) return refuse(response, responses, 403, 'Browsers are not answered.')

@@ -18,3 +18,12 @@ export function loopbackHost(header: string | undefined): string | null {
 export function sameOrigin(origin: string | undefined, host: string): boolean {
   return origin?.toLowerCase() === `http://${host}`
 }
+
+/**
+ * The path that a request's target names, without its query; null: no target that this host serves. An absolute one
+ * (`http://…`) names a host of its own beside the header that was judged, and `//[` is no address at all.
+ */
+export function pathOf(target: string | undefined): string | null {
+  if (target === undefined || !target.startsWith('/')) return null
+  return target.split(/[?#]/, 1)[0] ?? null
+}

@@ -9,7 +9,7 @@ import type { Clock, FrameConnection, Ids, Log } from '../platform/types.ts'
 import { resolveStatic, SECURITY_HEADERS } from '../renderer-files/index.ts'
 import { createWebAdmission } from './admission.ts'
 import type { WebAdmission } from './admission.ts'
-import { loopbackHost, sameOrigin } from './rules.ts'
+import { loopbackHost, pathOf, sameOrigin } from './rules.ts'
 import { sendStatic } from './send-file.ts'
 import { MAX_PAYLOAD, socketConnection } from './socket.ts'
 
@@ -37,6 +37,8 @@ const Exchange = z.strictObject({ token: z.string().min(1).max(256) })
 const MAX_EXCHANGE_BYTES = 1_024
 /** A slow header is an attack or a mistake. */
 const HEADERS_TIMEOUT_MS = 10_000
+/** Far more than the tabs of one person; another user of the machine could open as many as this host has descriptors. */
+const MAX_SOCKETS = 512
 
 /**
  * Serves the renderer and the bridge on 127.0.0.1 (and ::1 where there is one), nowhere else.
@@ -69,6 +71,8 @@ export async function startWebHost(
       const body = JSON.stringify(toWireError(refusal.error))
       socket.end(
         `HTTP/1.1 ${refusal.status} Refused\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+        // Node no longer watches a socket that asked for an upgrade: one whose other side never closes would stay for good.
+        () => socket.destroy(),
       )
       return
     }
@@ -119,7 +123,8 @@ async function respond(
 ): Promise<void> {
   const host = loopbackHost(request.headers.host)
   if (host === null) throw new AppError('host_refused', 'This host answers to loopback names alone.')
-  const { pathname } = new URL(request.url ?? '/', 'http://localhost')
+  const pathname = pathOf(request.url)
+  if (pathname === null) return void response.writeHead(400).end()
   if (request.method === 'POST' && pathname === '/session') {
     if (!sameOrigin(request.headers.origin, host))
       throw new AppError('origin_refused', 'Another page has no business here.')
@@ -147,7 +152,7 @@ function refuseUpgrade(request: IncomingMessage, admission: WebAdmission) {
   if (!sameOrigin(request.headers.origin, host)) {
     return { status: 403, error: new AppError('origin_refused', 'Another page has no business here.') }
   }
-  if (new URL(request.url ?? '/', 'http://localhost').pathname !== '/bridge') {
+  if (pathOf(request.url) !== '/bridge') {
     return { status: 404, error: new AppError('procedure_unknown', 'There is nothing here.') }
   }
   if (!admission.admits(request.headers.cookie)) {
@@ -197,6 +202,7 @@ function listenOn(
 ): Promise<Server> {
   return new Promise((resolve, reject) => {
     const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: 30_000 }, onRequest)
+    server.maxConnections = MAX_SOCKETS
     server.on('upgrade', onUpgrade)
     server.once('error', reject)
     server.listen({ host: address, port, exclusive: true }, () => {

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
@@ -211,6 +212,53 @@ test('nothing outside the renderer’s folder can be named', async () => {
   const page = await send('/')
   expect(page.body).toContain('<title>Wheelhouse</title>')
   expect(page.headers['content-security-policy']).not.toContain('unsafe')
+})
+
+/** A request as bytes, for targets that no client library would send. Answers its status; resolves once the host hung up. */
+function sendRaw(target: string, headers: readonly string[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port: host.port, host: '127.0.0.1', allowHalfOpen: true })
+    let text = ''
+    socket.setEncoding('latin1')
+    socket.on('data', (chunk: string) => (text += chunk))
+    socket.on('error', reject)
+    socket.on('end', () => {
+      socket.destroy()
+      resolve(Number(text.split(' ')[1]))
+    })
+    const own = `127.0.0.1:${host.port}`
+    socket.write([`GET ${target} HTTP/1.1`, `Host: ${own}`, `Origin: http://${own}`, ...headers, '', ''].join('\r\n'))
+  })
+}
+
+const UPGRADE = [
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  `Sec-WebSocket-Key: ${btoa('0123456789abcdef')}`,
+]
+
+test.each(['//[', 'http://[', '//', 'http://a:999999/', '*', 'http://evil.example/bridge', '//evil.example/bridge'])(
+  'DT-A23 the target %s is refused, as a request and as an upgrade, and the host goes on',
+  async (target) => {
+    expect(await sendRaw(target, ['Connection: close'])).toBeOneOf([400, 404])
+    expect(await sendRaw(target, UPGRADE)).toBe(404)
+    expect((await send('/')).status).toBe(200)
+  },
+)
+
+test('a refused upgrade is hung up on, even if its sender would keep the line', async () => {
+  const socket = connect({ port: host.port, host: '127.0.0.1', allowHalfOpen: true })
+  const ended = new Promise<void>((resolve) => socket.once('end', resolve))
+  const broken = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  socket.on('error', () => undefined).resume()
+  socket.write([`GET /bridge HTTP/1.1`, `Host: 127.0.0.1:${host.port}`, ...UPGRADE, '', ''].join('\r\n'))
+  await ended
+  // The host's side is gone whole, so that a byte more is answered with a reset.
+  const poke = setInterval(() => socket.write('x'), 20)
+  await broken
+  clearInterval(poke)
+  expect(socket.destroyed).toBe(true)
 })
 
 test('only GET, HEAD and the exchange are answered', async () => {
