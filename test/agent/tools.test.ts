@@ -76,6 +76,19 @@ test('a file that appears while its creation is being judged is not overwritten'
   expect(await textOf(join(cwd, 'a.txt'))).toBe('first')
 })
 
+test.runIf(process.platform === 'linux')(
+  'write into a place that takes no folders is told so, and does not try for good',
+  async () => {
+    const told = await results(
+      await aFolder({}),
+      call('write', { path: '/proc/no/such/place/file.txt', content: 'x' }),
+      call('write', { path: '/dev/null/file.txt', content: 'x' }),
+    )
+    expect(told).toHaveLength(2)
+    for (const text of told) expect(text).toMatch(/does not exist|lies below something|may not be accessed/)
+  },
+)
+
 test('write creates missing folders, edit keeps the mode, and a link is written where it leads', async () => {
   const cwd = await aFolder({ 'run.sh': 'echo one\n' })
   await chmod(join(cwd, 'run.sh'), 0o750)

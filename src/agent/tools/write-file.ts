@@ -56,7 +56,7 @@ async function replaceFile(path: string, oldText: string | null, newText: string
   const folder = dirname(path)
   const temporary = join(folder, `.${basename(path).slice(0, 100)}.${randomUUID()}.tmp`)
   try {
-    if (oldText === null) await mkdir(folder, { recursive: true })
+    if (oldText === null) await makeFolders(folder)
     if ((await realpath(folder)) !== folder) throw conflict(path)
     const mode = oldText === null ? 0o666 : (await stat(path)).mode & 0o7777
     const handle = await open(temporary, 'wx', mode)
@@ -76,6 +76,18 @@ async function replaceFile(path: string, oldText: string | null, newText: string
       if (errorCode(missing) !== 'ENOENT') throw fileError(missing, temporary)
     })
     throw fileError(thrown, path)
+  }
+}
+
+/** With what is missing above it. Node's own recursive `mkdir` never returns below a folder that takes none, as `/proc`. */
+async function makeFolders(folder: string): Promise<void> {
+  try {
+    await mkdir(folder)
+  } catch (thrown) {
+    if (errorCode(thrown) === 'EEXIST') return
+    if (!isMissing(thrown) || dirname(folder) === folder) throw thrown
+    await makeFolders(dirname(folder))
+    await mkdir(folder)
   }
 }
 

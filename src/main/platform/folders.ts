@@ -3,23 +3,27 @@ import { mkdir, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { systemCode } from './system-errors.ts'
 
+/** Nobody but this user. */
+const PRIVATE = 0o700
+
 /**
- * Makes `path` and what is missing above it, for this user alone, and answers what it made, topmost first. Node's own
- * recursive `mkdir` never returns where the system answers ENOENT below a folder that is there, as in `/proc`.
+ * Makes `path` and what is missing above it, for this user alone unless `mode` says otherwise, and answers what it made,
+ * topmost first. Node's own recursive `mkdir` never returns where the system answers ENOENT below a folder that is there,
+ * as in `/proc`.
  */
-export async function makeFolders(path: string): Promise<readonly string[]> {
+export async function makeFolders(path: string, mode = PRIVATE): Promise<readonly string[]> {
   try {
-    return await makeOne(path)
+    return await makeOne(path, mode)
   } catch (error) {
     const parent = dirname(path)
     if (systemCode(error) !== 'ENOENT' || parent === path) throw error
-    return [...(await makeFolders(parent)), ...(await makeOne(path))]
+    return [...(await makeFolders(parent, mode)), ...(await makeOne(path, mode))]
   }
 }
 
-async function makeOne(path: string): Promise<readonly string[]> {
+async function makeOne(path: string, mode: number): Promise<readonly string[]> {
   try {
-    await mkdir(path, { mode: 0o700 })
+    await mkdir(path, { mode })
     return [path]
   } catch (error) {
     if (systemCode(error) === 'EEXIST' && (await stat(path)).isDirectory()) return []
