@@ -1,4 +1,5 @@
 import { AppError } from '../../shared/errors.ts'
+import { isTerminal } from '../../shared/vocabulary.ts'
 import type { Actor, RuntimeChoice } from '../../shared/vocabulary.ts'
 import type { Platform, Tx } from '../platform/types.ts'
 import type { SnapshotDeps } from './admission/snapshot.ts'
@@ -60,6 +61,7 @@ import type {
   Inspection,
   PermissionRule,
   ResourcePort,
+  RunReplay,
   RunRow,
   RuntimeChange,
   ScanOutcome,
@@ -107,6 +109,8 @@ export interface Runtime {
     /** @throws AppError `run_not_found`. */
     get(runId: string): RunRow
     view: Snapshots['view']
+    /** All that the log has of a run, types of newer builds left in. @throws AppError `run_not_found`. */
+    replay(runId: string): RunReplay
     /** The run that has not ended, and the last one that has. */
     latest(sessionId: string): { active: RunRow | null; ended: RunRow | null }
     /** Newest first; `before` is a run's id. */
@@ -186,6 +190,12 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
   let stopping: Promise<void> | null = null
   const refuseWhenStopping = (): void => {
     if (stopping !== null) throw new AppError('runtime_stopping', 'Wheelhouse is closing.')
+  }
+
+  const findRun = (runId: string): RunRow => {
+    const run = tables.runs.get(runId)
+    if (run === null) throw new AppError('run_not_found', 'This run no longer exists.', { detail: runId })
+    return run
   }
 
   const registry = createRunRegistry()
@@ -284,12 +294,12 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
       steer: createSteer(ctx, registry),
       wait: createWait(ctx, watch),
       aside: asides.ask,
-      get(runId) {
-        const run = tables.runs.get(runId)
-        if (run === null) throw new AppError('run_not_found', 'This run no longer exists.', { detail: runId })
-        return run
-      },
+      get: findRun,
       view: snapshots.view,
+      replay(runId) {
+        const { sessionId, state } = findRun(runId)
+        return { sessionId, runId, state, terminal: isTerminal(state), events: tables.events.ofRun(runId) }
+      },
       latest: (sessionId) => ({
         active: tables.runs.active(sessionId)[0] ?? null,
         ended: tables.runs.lastEnded(sessionId),

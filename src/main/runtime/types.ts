@@ -403,6 +403,14 @@ export interface EventPage {
   hasMore: boolean
 }
 
+export interface RunReplay {
+  sessionId: string
+  runId: string
+  state: RunState
+  terminal: boolean
+  events: SessionEvent[]
+}
+
 /** What a subscriber is handed, in order. After `resync` it is served from `fromSeq` again, out of the database. */
 export type SubscriptionItem =
   | { kind: 'events'; events: readonly SessionEvent[] }
