@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { createTempDir } from '../../support/dir.ts'
 import { createTestRuntime, quiet } from './support/runtime.ts'
@@ -48,6 +48,26 @@ test('RT-A81 extra roots are cleaned, sorted and replaced whole, and only those 
   await quiet()
   expect(t.executor.last().spec.policy.roots).toEqual([t.dir, `${t.dir}/a/c`])
   expect(t.events().filter(({ type }) => type === 'notice')).toMatchObject([{ data: { code: 'root_missing' } }])
+})
+
+test('a session works nowhere in the data folder, under its own name or behind a link', async () => {
+  await using t = await createTestRuntime()
+  const data = join(t.dir, 'data')
+  mkdirSync(join(data, 'providers'), { recursive: true })
+  symlinkSync(data, join(t.dir, 'innocent'))
+  const create = { agentId: 'builtin', createdVia: 'browser' } as const
+  for (const folder of [data, join(data, 'providers'), join(t.dir, 'innocent'), join(t.dir, 'innocent', 'providers')]) {
+    await expect(t.runtime.sessions.create({ ...create, workDir: folder })).rejects.toMatchObject({
+      code: 'root_invalid',
+    })
+    await expect(t.runtime.sessions.create({ ...create, workDir: t.dir, extraDirs: [folder] })).rejects.toMatchObject({
+      code: 'root_invalid',
+    })
+    await expect(
+      t.runtime.sessions.setRoots({ sessionId: t.session.id, dirs: [folder], expectedRev: 1 }),
+    ).rejects.toMatchObject({ code: 'root_invalid' })
+  }
+  await expect(t.runtime.sessions.create({ ...create, workDir: t.dir })).resolves.toMatchObject({ workDir: t.dir })
 })
 
 test('RT-A75 deleting a session beside a lost run ends that run first; beside a live owner it is refused', async () => {

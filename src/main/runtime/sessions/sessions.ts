@@ -11,6 +11,7 @@ import type { Mutations } from '../leases/mutation.ts'
 import { forcedMode, resolveMode } from '../policy/index.ts'
 import type { SessionRow } from '../types.ts'
 import type { Binding, Bindings } from './bindings.ts'
+import { refuseOwnFolder } from './own-folder.ts'
 import { cleanTitle } from './titles.ts'
 
 const MAX_EXTRA_DIRS = 16
@@ -79,7 +80,7 @@ export interface SessionDeps {
 
 export function createSessions(deps: SessionDeps): Sessions {
   const { ctx, mutations, bindings, removals, osEnabled, isHeld, refuseWhenStopping } = deps
-  const { clock, ids, log, store, tables, writer, keeper, executor, changes } = ctx
+  const { clock, ids, log, paths, store, tables, writer, keeper, executor, changes } = ctx
 
   function find(sessionId: string): SessionRow {
     const session = tables.sessions.get(sessionId)
@@ -145,6 +146,7 @@ export function createSessions(deps: SessionDeps): Sessions {
         throw new AppError('work_dir_missing', 'This folder does not exist.', { detail: workDir })
       }
       const extraDirs = cleanRoots(request.extraDirs ?? [], workDir)
+      await refuseOwnFolder(paths.dataDir, [workDir, ...extraDirs])
       const { binding } = request
       checkMode(request.mode, binding?.source ?? null)
       const id = request.id ?? ids.next()
@@ -236,6 +238,7 @@ export function createSessions(deps: SessionDeps): Sessions {
     async setRoots({ sessionId, dirs, expectedRev }) {
       refuseWhenStopping()
       const extraDirs = cleanRoots(dirs, find(sessionId).workDir)
+      await refuseOwnFolder(paths.dataDir, extraDirs)
       await store.writeTx((tx) => configureIn(tx, sessionId, expectedRev, { extraDirs }))
       return find(sessionId)
     },
