@@ -15,10 +15,9 @@ const SHORTEST_VALUE = 6
 const BEARER = /\bBearer[ \t]+\S+/gi
 const CREDENTIAL = /[A-Za-z0-9_-]{40,}/g
 /** CSI and OSC sequences, then any control character. */
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
 const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]{0,4096}(?:\u0007|\u001b\\)?|[@-_])/g
-// eslint-disable-next-line no-control-regex
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+const CONTROLS = /(?![\t\n])\p{Cc}/gu
 const base: ReadonlySet<string> = new Set(BASE_ENV)
 
 export function createRedactor(registry: SecretRegistry, redaction: Redaction): Redactor {
