@@ -13,8 +13,10 @@ export default defineConfig({
           name: 'unit',
           include: ['test/{main,shared,agent,preload,tools}/**/*.test.ts'],
           setupFiles,
-          testTimeout: 20_000,
-          sequence: { groupOrder: 0 },
+          testTimeout: 60_000,
+          // They wait for processes more than they work: three share two cores well.
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -25,7 +27,8 @@ export default defineConfig({
           include: ['test/renderer/**/*.test.{ts,tsx}'],
           setupFiles: [...setupFiles, './test/support/dom.ts'],
           testTimeout: 20_000,
-          sequence: { groupOrder: 1 },
+          maxWorkers: 2,
+          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -36,7 +39,7 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 60_000,
           fileParallelism: false,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -47,7 +50,7 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 60_000,
           fileParallelism: false,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
       {
@@ -58,7 +61,7 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 120_000,
           fileParallelism: false,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 5 },
         },
       },
     ],
