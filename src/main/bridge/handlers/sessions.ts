@@ -1,8 +1,8 @@
 import type { Source } from '../../../shared/vocabulary.ts'
 import type { sessionProcedures } from '../../../shared/bridge/sessions.ts'
-import type { SessionRuntimes } from '../../executor/index.ts'
+import type { RuntimeOption, SessionRuntimes } from '../../executor/index.ts'
 import type { Settings } from '../../platform/index.ts'
-import type { Runtime } from '../../runtime/index.ts'
+import type { Runtime, SessionRow } from '../../runtime/index.ts'
 import { compact } from '../compact.ts'
 import type { ConnectionInfo, HandlersOf } from '../types.ts'
 import { draftView } from '../views.ts'
@@ -25,6 +25,18 @@ export function sessionHandlers(deps: {
   views: Views
 }): HandlersOf<typeof sessionProcedures> {
   const { runtime, runtimes, settings, views } = deps
+
+  /** What the session can run on; what it runs on stands among them even where the catalog does not know it. */
+  function choicesOf({ agentId, choice }: Pick<SessionRow, 'agentId' | 'choice'>): RuntimeOption[] {
+    const known = [...runtimes.options(agentId)]
+    const { connectionId, modelId } = choice
+    const listed = known.some(
+      (option) => option.choice.connectionId === connectionId && option.choice.modelId === modelId,
+    )
+    if (listed || connectionId === null) return known
+    return [...known, { choice, label: runtimes.labelOf(agentId, choice), ready: false }]
+  }
+
   return {
     'sessions.list': ({ archived, limit, offset }) => {
       const { sessions, total } = runtime.sessions.list({ archived, limit, offset })
@@ -91,7 +103,7 @@ export function sessionHandlers(deps: {
           })),
         },
         choice: row.choice,
-        choices: [...runtimes.options(row.agentId)],
+        choices: choicesOf(row),
         source: 'catalog',
       }
     },

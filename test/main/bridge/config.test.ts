@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { sessionHandlers } from '../../../src/main/bridge/handlers/sessions.ts'
+import type { CallContext } from '../../../src/main/bridge/types.ts'
+import type { Views } from '../../../src/main/bridge/views.ts'
+import type { RuntimeOption, SessionRuntimes } from '../../../src/main/executor/index.ts'
+import type { Settings } from '../../../src/main/platform/index.ts'
+import type { RuntimeChoice } from '../../../src/shared/vocabulary.ts'
+import { createTestRuntime } from '../runtime/support/runtime.ts'
+import type { TestRuntime } from '../runtime/support/runtime.ts'
+
+const CHOICE: RuntimeChoice = { connectionId: 'c', modelId: 'gpt-5', effort: 'default' }
+const context: CallContext = {
+  signal: new AbortController().signal,
+  connection: { generation: 'g', kind: 'window', shows: null, focused: true },
+  actor: { via: 'window', connection: 'g' },
+}
+
+function handlersOf(t: TestRuntime, options: readonly RuntimeOption[]) {
+  const runtimes: Pick<SessionRuntimes, 'options' | 'labelOf'> = {
+    options: () => options,
+    labelOf: (_agentId, choice) => choice.modelId ?? '',
+  }
+  const settings: Pick<Settings, 'get'> = { get: (() => false) as Settings['get'] }
+  return sessionHandlers({
+    runtime: t.runtime,
+    runtimes: runtimes as SessionRuntimes,
+    settings: settings as Settings,
+    views: {} as Views,
+  })
+}
+
+async function make(t: TestRuntime, choice?: RuntimeChoice): Promise<string> {
+  const chosen = choice === undefined ? {} : { choice }
+  const request = { agentId: 'builtin' as const, workDir: t.dir, createdVia: 'desktop' as const, ...chosen }
+  return (await t.runtime.sessions.create(request)).id
+}
+
+test('RT-A90 without a catalog a session still offers what it runs on', async () => {
+  await using t = await createTestRuntime()
+  const handlers = handlersOf(t, [])
+  const config = await handlers['sessions.config.get']({ sessionId: await make(t, CHOICE) }, context)
+  expect(config).toMatchObject({ choice: CHOICE, choices: [{ choice: CHOICE, label: 'gpt-5', ready: false }] })
+})
+
+test('what the catalog knows is offered once', async () => {
+  await using t = await createTestRuntime()
+  const known = { choice: { ...CHOICE, effort: 'high' as const }, label: 'Work', ready: true }
+  const handlers = handlersOf(t, [known])
+  const config = await handlers['sessions.config.get']({ sessionId: await make(t, CHOICE) }, context)
+  expect(config.choices).toEqual([known])
+})
+
+test('RT-A90 without a Provider nothing is offered, and mode and sandbox can be set', async () => {
+  await using t = await createTestRuntime()
+  const sessionId = await make(t)
+  const handlers = handlersOf(t, [])
+  const config = await handlers['sessions.config.get']({ sessionId }, context)
+  expect(config).toMatchObject({ choice: { connectionId: null, modelId: null }, choices: [] })
+  const set = { sessionId, expectedRev: config.rev, mode: 'plan' as const, allowHistoryStrip: false }
+  const { rev } = await handlers['sessions.config.set'](set, context)
+  await t.runtime.config.set({ sessionId, expectedRev: rev, sandbox: true })
+  expect(t.runtime.sessions.get(sessionId)).toMatchObject({ mode: 'plan', sandbox: true })
+})
