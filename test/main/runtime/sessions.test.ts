@@ -153,3 +153,16 @@ test('a snapshot pages from the newest turn backwards', async () => {
   const earlier = t.runtime.sessions.snapshot({ sessionId, beforeTurn: newest.turns[0]?.runId ?? '', limit: 2 })
   expect(earlier).toMatchObject({ turns: [{ prompt: 'one' }], hasEarlier: false })
 })
+
+test('a run that has ended is worked out once, also where it is one of many in a snapshot', async () => {
+  await using t = await createTestRuntime()
+  const { id: sessionId } = t.session
+  await t.submit()
+  await quiet()
+  t.executor.last().end()
+  await t.clock.advance(10)
+  const first = t.runtime.sessions.snapshot({ sessionId })
+  await quiet()
+  expect(t.rows('SELECT run_id FROM run_views')).toEqual([{ run_id: first.turns[0]?.runId }])
+  expect(t.runtime.sessions.snapshot({ sessionId }).turns).toEqual(first.turns)
+})

@@ -41,14 +41,20 @@ export function createSnapshots({ store, tables, log }: RuntimeContext): Snapsho
     const kept = isTerminal(run.state) ? tables.records.view(run.id) : null
     if (kept !== null) return readJson(RunViewSchema, kept.view, `run_views.view of ${run.id}`)
     const view = projectRun(run.id, tables.events.ofRun(run.id))
-    if (isTerminal(run.state)) {
-      store
-        .writeTx(() => {
-          if (tables.runs.get(run.id) !== null) tables.records.putView(run.id, view.lastSeq, JSON.stringify(view))
-        })
-        .catch((error: unknown) => log.warn('A finished view could not be kept.', { error, runId: run.id }))
-    }
+    if (isTerminal(run.state)) void keep(run.id, view)
     return view
+  }
+
+  async function keep(runId: string, view: RunView): Promise<void> {
+    // A snapshot is one read, and nothing can be written within it: this waits until it is over.
+    await Promise.resolve()
+    try {
+      await store.writeTx(() => {
+        if (tables.runs.get(runId) !== null) tables.records.putView(runId, view.lastSeq, JSON.stringify(view))
+      })
+    } catch (error) {
+      log.warn('A finished view could not be kept.', { error, runId })
+    }
   }
 
   function find(runId: string): RunRow {
