@@ -21,6 +21,12 @@ export function FolderBrowser({ from, onChoose, onClose }: FolderBrowserProps) {
   const { path, parent } = here
   const { folders } = strings
 
+  // What stands in the field may not exist yet: the first place that does, above it, is where the look round begins.
+  const [arrived, setArrived] = useState(false)
+  const searching = !arrived && at !== null && here.error?.code === 'folder_unreadable'
+  if (searching) setAt(above(at))
+  if (!arrived && path !== null) setArrived(true)
+
   return (
     <Dialog
       open
@@ -39,9 +45,11 @@ export function FolderBrowser({ from, onChoose, onClose }: FolderBrowserProps) {
         <IconButton label={folders.up} disabled={parent === null} onClick={() => parent !== null && setAt(parent)}>
           ↑
         </IconButton>
-        <span aria-live="polite">{path === null ? folders.loading : <PathText path={path} />}</span>
+        <span aria-live="polite">
+          {path !== null ? <PathText path={path} /> : here.error === null && folders.loading}
+        </span>
       </div>
-      {here.error !== null && (
+      {here.error !== null && !searching && (
         <>
           <ErrorNote error={here.error} onRetry={here.refresh} />
           {at !== null && <Button onClick={() => setAt(null)}>{folders.home}</Button>}
@@ -77,4 +85,10 @@ export function FolderBrowser({ from, onChoose, onClose }: FolderBrowserProps) {
       </div>
     </Dialog>
   )
+}
+
+/** The folder around this one; null, the home folder, where none is left but the root. */
+function above(path: string): string | null {
+  const end = path.replace(/[/\\]+$/, '').search(/[/\\][^/\\]*$/)
+  return end > 0 ? path.slice(0, end) : null
 }

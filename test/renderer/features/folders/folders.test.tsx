@@ -2,15 +2,16 @@ import { screen, within } from '@testing-library/react'
 import { useState } from 'react'
 import { describe, expect, test } from 'vitest'
 import { FolderPicker } from '../../../../src/renderer/features/folders/index.ts'
+import { AppError } from '../../../../src/shared/errors.ts'
 import { createFakeBridge, renderWithBridge } from '../../support/fake-bridge.tsx'
 import type { FakeHandlers } from '../../support/fake-bridge.tsx'
 
-function Picking() {
-  const [path, setPath] = useState('')
+function Picking({ from = '' }: { from?: string }) {
+  const [path, setPath] = useState(from)
   return <FolderPicker value={path} onChange={setPath} />
 }
 
-function show(canPickFolder: boolean, handlers: FakeHandlers = {}) {
+function show(canPickFolder: boolean, handlers: FakeHandlers = {}, from = '') {
   const host = createFakeBridge({
     'system.info': () => ({
       version: '0',
@@ -30,7 +31,7 @@ function show(canPickFolder: boolean, handlers: FakeHandlers = {}) {
     }),
     ...handlers,
   })
-  return { host, user: renderWithBridge(<Picking />, host) }
+  return { host, user: renderWithBridge(<Picking from={from} />, host) }
 }
 
 const field = () => screen.getByRole('textbox', { name: 'Project folder' })
@@ -72,5 +73,29 @@ describe('the folder picker', () => {
     await user.click(within(dialog).getByRole('button', { name: 'Use this folder' }))
     expect(field()).toHaveProperty('value', '/home/me/b/c')
     expect(host.calls('fs.createFolder')).toEqual([{ path: '/home/me/b/c' }])
+  })
+
+  test('begins at the first folder that is there, above one that is not', async () => {
+    const { host, user } = show(
+      false,
+      {
+        'fs.folders': ({ path }) => {
+          if (path !== '/home/me') throw new AppError('folder_unreadable', `The folder ${path} cannot be read.`)
+          return { path, parent: '/home', folders: [{ path: '/home/me/a', name: 'a' }], next: null }
+        },
+      },
+      '/home/me/new/first/',
+    )
+    await screen.findByRole('button', { name: 'Use /home/me/api' })
+    await user.click(screen.getByRole('button', { name: 'Choose a project folder' }))
+    await screen.findByRole('group', { name: 'Folders in /home/me' })
+    expect(host.calls('fs.folders').map(({ path }) => path)).toEqual([
+      '/home/me/new/first/',
+      '/home/me/new',
+      '/home/me',
+    ])
+
+    await user.click(screen.getByRole('button', { name: 'Open a' }))
+    expect(await screen.findByText('The folder /home/me/a cannot be read.')).toBeDefined()
   })
 })
