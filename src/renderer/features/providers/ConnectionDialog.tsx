@@ -5,6 +5,7 @@ import { strings } from '../../strings/index.ts'
 import { Button, Dialog, ErrorNote } from '../../ui/index.ts'
 import { ConnectionFields } from './ConnectionFields.tsx'
 import { fieldOf, revisionOf } from './form.ts'
+import type { Agents } from './form.ts'
 import { TestLine } from './TestLine.tsx'
 import { useConnectionForm } from './useConnectionForm.ts'
 import styles from './providers.module.css'
@@ -15,14 +16,23 @@ export interface ConnectionDialogProps {
   connection: ConnectionView | null
   /** The agent of a new one; null: any. */
   client?: ClientId | null
+  /** What the agent of a new one is chosen from. */
+  agents?: Agents
   onSaved?: (connectionId: string | null) => void
   onClose: () => void
 }
 
 /** Adds or edits a Provider. A key that is typed here is handed over once and shown nowhere again. */
-export function ConnectionDialog({ catalog, connection, client = null, onSaved, onClose }: ConnectionDialogProps) {
+export function ConnectionDialog({
+  catalog,
+  connection,
+  client = null,
+  agents = null,
+  onSaved,
+  onClose,
+}: ConnectionDialogProps) {
   const formId = useId()
-  const form = useConnectionForm(catalog, connection, client, (connectionId) => {
+  const form = useConnectionForm({ catalog, connection, client, agents }, (connectionId) => {
     onSaved?.(connectionId)
     onClose()
   })
@@ -51,7 +61,7 @@ export function ConnectionDialog({ catalog, connection, client = null, onSaved, 
           form.submit()
         }}
       >
-        <ConnectionFields catalog={catalog} connection={connection} client={client} form={form} />
+        <ConnectionFields catalog={catalog} connection={connection} client={client} agents={agents} form={form} />
         <button type="submit" hidden disabled={save.pending} tabIndex={-1} aria-hidden="true" />
       </form>
       <TestLine asking={test} onCancel={test.cancel} />

@@ -2,6 +2,8 @@ import type { CatalogView, ConnectionView } from '../../../shared/bridge/index.t
 import type { ClientId } from '../../../shared/vocabulary.ts'
 import { strings } from '../../strings/index.ts'
 import { Select, TextField } from '../../ui/index.ts'
+import { clientsFor } from './form.ts'
+import type { Agents } from './form.ts'
 import { freeFields } from './useCatalog.ts'
 import type { ConnectionFormState } from './useConnectionForm.ts'
 import styles from './providers.module.css'
@@ -10,20 +12,23 @@ export interface ConnectionFieldsProps {
   catalog: CatalogView
   connection: ConnectionView | null
   client: ClientId | null
+  agents: Agents
   form: ConnectionFormState
 }
 
 /** The fields that this kind of connection leaves to a person, and no others. */
-export function ConnectionFields({ catalog, connection, client, form }: ConnectionFieldsProps) {
+export function ConnectionFields({ catalog, connection, client, agents, form }: ConnectionFieldsProps) {
   const { values, change, errorOf } = form
   const { providers } = strings
   const free = freeFields(catalog, values.preset, values.client)
   const presets = catalog.presets.filter((preset) => client === null || preset.clients.includes(client))
-  const clients = catalog.presets.find(({ id }) => id === values.preset)?.clients ?? []
+  const offered = clientsFor(catalog, values.preset, agents)
+  // What was saved or asked for is shown, whether it is there or not.
+  const clients = offered.includes(values.client) ? offered : [values.client, ...offered]
 
   const choosePreset = (preset: ConnectionView['preset']): void => {
     change('preset', preset)
-    const fits = catalog.presets.find(({ id }) => id === preset)?.clients ?? []
+    const fits = clientsFor(catalog, preset, agents)
     const [first] = fits
     if (first !== undefined && !fits.includes(values.client)) change('client', first)
   }

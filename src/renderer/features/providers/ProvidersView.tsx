@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import type { ConnectionView } from '../../../shared/bridge/index.ts'
+import { useCall } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { Button, EmptyState } from '../../ui/index.ts'
 import { ConnectionDialog } from './ConnectionDialog.tsx'
@@ -10,6 +11,7 @@ import styles from './providers.module.css'
 /** Every Provider of this machine: what it serves, whether it is ready, and its models. */
 export function ProvidersView() {
   const catalog = useCatalog()
+  const agents = useCall('agents.list', {})
   const [editing, setEditing] = useState<ConnectionView | 'new' | null>(null)
   const { providers } = strings
   const add = (
@@ -47,6 +49,7 @@ export function ProvidersView() {
         <ConnectionDialog
           catalog={catalog}
           connection={editing === 'new' ? null : editing}
+          agents={agents.data?.agents ?? null}
           onClose={() => setEditing(null)}
         />
       )}

@@ -1,4 +1,4 @@
-import type { CatalogView, ConnectionView, ProcedureInput } from '../../../shared/bridge/index.ts'
+import type { AgentView, CatalogView, ConnectionView, ProcedureInput } from '../../../shared/bridge/index.ts'
 import type { AppError } from '../../../shared/errors.ts'
 import type { ClientId } from '../../../shared/vocabulary.ts'
 import { freeFields } from './useCatalog.ts'
@@ -20,12 +20,25 @@ export interface ConnectionForm {
 
 export type FormField = keyof ConnectionForm | 'key'
 
-export function emptyForm(catalog: CatalogView, client: ClientId | null): ConnectionForm {
+/** The agents of this machine; null: not known yet. */
+export type Agents = readonly AgentView[] | null
+
+/** The agents that a preset can serve here, those that are ready first. */
+export function clientsFor(catalog: CatalogView, preset: ConnectionView['preset'], agents: Agents): ClientId[] {
+  const clients = catalog.presets.find(({ id }) => id === preset)?.clients ?? []
+  if (agents === null) return [...clients]
+  const here = (isReady: boolean) =>
+    clients.filter((client) => agents.some(({ id, available }) => id === client && available === isReady))
+  return [...here(true), ...here(false)]
+}
+
+export function emptyForm(catalog: CatalogView, client: ClientId | null, agents: Agents): ConnectionForm {
   const fits = catalog.presets.filter((preset) => client === null || preset.clients.includes(client))
   const preset = fits.find(({ needsKey }) => needsKey) ?? fits[0]
+  const id = preset?.id ?? 'custom'
   return {
-    preset: preset?.id ?? 'custom',
-    client: client ?? preset?.clients[0] ?? 'builtin',
+    preset: id,
+    client: client ?? clientsFor(catalog, id, agents)[0] ?? 'builtin',
     name: '',
     baseUrl: '',
     authMode: 'bearer',

@@ -3,8 +3,9 @@ import type { RefObject } from 'react'
 import type { CatalogView, ConnectionView } from '../../../shared/bridge/index.ts'
 import type { AppError } from '../../../shared/errors.ts'
 import type { ClientId } from '../../../shared/vocabulary.ts'
+import { useBridge } from '../../bridge/index.ts'
 import { emptyForm, fieldOf, formOf, inputOf, revisionOf, takesKey } from './form.ts'
-import type { ConnectionForm, FormField } from './form.ts'
+import type { Agents, ConnectionForm, FormField } from './form.ts'
 import { useAsking } from './useAsking.ts'
 
 /** What a test is about: how it went, or how it goes. */
@@ -34,12 +35,18 @@ export interface ConnectionFormState {
  * it, and no state of the page ever holds it.
  */
 export function useConnectionForm(
-  catalog: CatalogView,
-  connection: ConnectionView | null,
-  client: ClientId | null,
+  {
+    catalog,
+    connection,
+    client,
+    agents,
+  }: { catalog: CatalogView; connection: ConnectionView | null; client: ClientId | null; agents: Agents },
   onSaved: (connectionId: string | null) => void,
 ): ConnectionFormState {
-  const [values, setValues] = useState(() => (connection === null ? emptyForm(catalog, client) : formOf(connection)))
+  const bridge = useBridge()
+  const [values, setValues] = useState(() =>
+    connection === null ? emptyForm(catalog, client, agents) : formOf(connection),
+  )
   // What the person saw when they began: a save on top of somebody else's is refused once, and said.
   const [revision, setRevision] = useState(catalog.revision)
   const [touched, setTouched] = useState<ReadonlySet<FormField>>(new Set())
@@ -59,8 +66,18 @@ export function useConnectionForm(
     if (save.pending) return
     setTouched(new Set())
     const input = inputOf(catalog, values, connection?.id ?? null)
-    const saved = await save.ask({ connection: input, ...keyInput(), expectedRevision: revision })
+    const { key } = keyInput()
+    const asksAnew = connection === null || key !== undefined || !sameAs(values, connection)
+    const saved = await save.ask({
+      connection: input,
+      ...(key === undefined ? {} : { key }),
+      expectedRevision: revision,
+    })
     if (saved === null) return
+    if (asksAnew && saved.connectionId !== null) {
+      // No session can choose a Provider whose models nobody asked for. Where it does not answer, its row says so.
+      bridge.call('providers.discover', { id: saved.connectionId }).catch(() => undefined)
+    }
     if (keyRef.current !== null) keyRef.current.value = ''
     onSaved(saved.connectionId)
   }

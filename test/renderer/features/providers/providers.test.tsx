@@ -51,9 +51,35 @@ describe('the providers view', () => {
     expect(host.calls('providers.upsert')).toEqual([
       { connection: { name: 'Work', client: 'codex', preset: 'openai' }, key: KEY, expectedRevision: 3 },
     ])
+    expect(host.calls('providers.discover')).toMatchObject([{ id: WORK_ID }])
     expect(field).toHaveProperty('value', '')
     expect(document.body.innerHTML).not.toContain(KEY)
     expect(JSON.stringify([localStorage, sessionStorage])).not.toContain(KEY)
+  })
+
+  test('a new one is for an agent that is ready, and none is offered that this machine does not have', async () => {
+    const agent = (id: 'codex' | 'builtin', available: boolean) => ({
+      id,
+      label: id,
+      available,
+      version: null,
+      path: null,
+      checks: [],
+      unchecked: false,
+    })
+    const { host, user } = show(aCatalog(), {
+      'agents.list': () => ({ agents: [agent('codex', false), agent('builtin', true)] }),
+      'providers.upsert': () => saved(full),
+    })
+    await waitFor(() => expect(host.calls('agents.list')).toHaveLength(1))
+    await user.click(screen.getByRole('button', { name: 'Add Provider' }))
+    await user.click(screen.getByRole('combobox', { name: 'Kind' }))
+    await user.click(await screen.findByRole('option', { name: 'Another address' }))
+    await user.click(screen.getByRole('combobox', { name: 'Agent' }))
+    expect((await screen.findAllByRole('option')).map(({ textContent }) => textContent?.replace('✓', ''))).toEqual([
+      'Built-in agent',
+      'Codex',
+    ])
   })
 
   test('an error stands under its field and the typed text is kept', async () => {
