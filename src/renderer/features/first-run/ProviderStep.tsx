@@ -24,6 +24,7 @@ export function ProviderStep({
     state.setConnection(made)
     onNext()
   })
+  const isThere = catalog?.connections.some((each) => each.preset === 'rehearsal' && each.client === client) === true
   const { firstRun } = strings
   return (
     <>
@@ -31,7 +32,7 @@ export function ProviderStep({
         {client === null ? firstRun.ownOnly : firstRun.providerText(strings.agents.name(agentId))}
       </p>
       {client !== null && catalog !== null && <Choices state={state} />}
-      {client !== null && (
+      {client !== null && !isThere && (
         <div className={styles.rehearsalBox}>
           <Button pending={rehearsal.pending} onClick={rehearsal.use}>
             {firstRun.rehearse}
