@@ -21,7 +21,7 @@ export const health = {
   state: (state: WorkerView['state']) => STATES[state],
   pid: (pid: number) => `process ${pid}`,
   noPid: 'no process yet',
-  since: (relative: string) => (relative === 'now' ? 'since just now' : `for ${relative}`),
+  since: (relative: string) => (relative === 'now' ? 'just started' : `for ${relative}`),
   noSession: 'No session',
   terminate: 'Terminate',
   settle: 'Settle',
