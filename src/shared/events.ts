@@ -175,8 +175,26 @@ export const eventData = {
     boundarySeq: z.number(),
     prefixLength: z.number(),
   }),
-  delivery_planned: z.looseObject({}),
-  delivery_updated: z.looseObject({}),
+  /** Deliveries outlive their run: it stands in the data alone. */
+  delivery_planned: z.object({
+    runId: z.string(),
+    deliveryId: z.string(),
+    transport: z.string(),
+    targetId: z.string(),
+    operations: z.array(z.object({ operationId: z.string(), kind: z.string() })),
+  }),
+  delivery_updated: z.object({
+    runId: z.string(),
+    deliveryId: z.string(),
+    deliveryStatus: z.enum(['pending', 'delivered', 'failed', 'uncertain', 'cancelled']),
+    operationId: z.string(),
+    kind: z.string(),
+    sequence: z.number(),
+    status: z.string(),
+    failureCode: z.string(),
+    attempt: z.number(),
+    nextAttemptAt: z.number().nullable(),
+  }),
 } as const
 
 export type EventType = keyof typeof eventData

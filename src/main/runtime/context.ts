@@ -1,4 +1,5 @@
 import type { Platform } from '../platform/types.ts'
+import type { CapabilityOf } from './deliveries/terminal.ts'
 import type { ChangeBus, EventHub } from './events/hub.ts'
 import type { EventWriter } from './events/writer.ts'
 import type { LeaseKeeper } from './leases/keeper.ts'
@@ -16,4 +17,5 @@ export interface RuntimeContext extends Platform {
   timing: RuntimeTiming
   executor: Executor
   endWork: EndWork | null
+  capabilityOf: CapabilityOf
 }

@@ -10,6 +10,9 @@ import type { Asides } from './asides/asides.ts'
 import { createArtifacts } from './artifacts/artifacts.ts'
 import type { Artifacts } from './artifacts/artifacts.ts'
 import type { RuntimeContext } from './context.ts'
+import { createDeliveries, createTargetsOf } from './deliveries/deliveries.ts'
+import type { Deliveries } from './deliveries/deliveries.ts'
+import type { DeliveryPort } from './deliveries/types.ts'
 import { createDecisionService } from './decisions/service.ts'
 import type { DecisionService } from './decisions/service.ts'
 import { createChangeBus, createEventHub } from './events/hub.ts'
@@ -79,6 +82,8 @@ export interface RuntimeDeps extends Platform {
   resources?: ResourcePort
   endWork?: EndWork
   choices?: ChoicePort
+  /** Where answers go beside the window. Without it nowhere. */
+  deliveries?: DeliveryPort
   host?: HostIdentity
   /** How many runs execute at once, 1 to 32. */
   slots?: number
@@ -134,6 +139,7 @@ export interface Runtime {
   drafts: Drafts
   inputs: Omit<Inputs, 'forPrompt'>
   artifacts: Pick<Artifacts, 'publish' | 'get' | 'ofRun' | 'open' | 'cleanup'>
+  deliveries: Deliveries
   changes: { subscribe(listener: (change: RuntimeChange) => void): Disposable }
   /** One round of the hourly cleanup, now. Never rejects. */
   cleanUp(): Promise<void>
@@ -169,6 +175,7 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
   const writer = createEventWriter({ clock, log, store, secrets, failpoints, tables, keeper, hub, timing })
   const { paths, files } = deps
   const endWorks: EndWork[] = []
+  const transports = new Map((deps.deliveries?.transports ?? []).map((transport) => [transport.id, transport]))
   const ctx: RuntimeContext = {
     clock,
     ids,
@@ -186,6 +193,7 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
     timing,
     executor,
     endWork: combineEndWork(endWorks, log),
+    capabilityOf: (transport) => transports.get(transport)?.capability ?? null,
   }
   let stopping: Promise<void> | null = null
   const refuseWhenStopping = (): void => {
@@ -209,7 +217,8 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
   const halt = new AbortController()
   const removals = createRemovals(ctx)
   const artifacts = createArtifacts(ctx, registry, removals)
-  endWorks.push(artifacts, ...(deps.endWork === undefined ? [] : [deps.endWork]))
+  const deliveries = createDeliveries({ ctx, transports, artifacts })
+  endWorks.push(artifacts, deliveries.endWork, ...(deps.endWork === undefined ? [] : [deps.endWork]))
   const inputs = createInputs({ ctx, removals, refuseWhenStopping, stopping: halt.signal })
   const housekeeping = createHousekeeping({ clock, log }, [
     { what: 'inputs', run: inputs.cleanup },
@@ -226,6 +235,7 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
     resources: deps.resources ?? null,
     osEnabled,
     bindingOf: (sessionId) => tables.bindings.of(sessionId)?.source ?? null,
+    targetsOf: createTargetsOf(deps.deliveries),
   }
   const asides = createAsides({ ctx, snapshots: snapshotDeps, refuseWhenStopping, stopping: halt.signal })
   const admissions = createAdmissions({
@@ -259,7 +269,11 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
   })
   // An agent that waits may be answered by another process.
   changes.subscribe(({ kind }) => kind === 'decision' && watch.consider())
+  // A run that has ended may have left something to send.
+  changes.subscribe(({ kind }) => kind === 'run' && deliveries.look())
   const coordinator = createCoordinator(ctx, recovery, () => {
+    // Another process may have died over what it was sending.
+    deliveries.look()
     // Whoever answered without holding a lease is found here at the latest.
     decisions.sync()
     watch.consider()
@@ -335,17 +349,19 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
     drafts,
     inputs,
     artifacts,
+    deliveries: { list: deliveries.list, reopen: deliveries.reopen, reconcile: deliveries.reconcile },
     changes: { subscribe: changes.subscribe },
     cleanUp: housekeeping.round,
     recovery: { scanNow: coordinator.scanNow, wake: coordinator.wake },
     instanceId: keeper.instanceId,
     start() {
       housekeeping.start()
+      deliveries.look()
       return coordinator.start()
     },
     stop() {
       if (stopping !== null) return stopping
-      stopping = shutDown({ ctx, registry, coordinator, decisions, watch, housekeeping, asides }).catch(
+      stopping = shutDown({ ctx, registry, coordinator, decisions, watch, housekeeping, asides, deliveries }).catch(
         (error: unknown) => log.error('The runtime did not stop cleanly.', { error }),
       )
       halt.abort(new AppError('runtime_stopping', 'Wheelhouse is closing.'))

@@ -1,5 +1,6 @@
 import type { Asides } from './asides/asides.ts'
 import type { RuntimeContext } from './context.ts'
+import type { DeliverySystem } from './deliveries/deliveries.ts'
 import type { DecisionService } from './decisions/service.ts'
 import type { Watch } from './events/watch.ts'
 import type { RunRegistry } from './execution/active.ts'
@@ -21,6 +22,7 @@ export interface ShutDownDeps {
   watch: Watch
   housekeeping: Housekeeping
   asides: Pick<Asides, 'ended'>
+  deliveries: Pick<DeliverySystem, 'stop'>
 }
 
 /**
@@ -35,9 +37,10 @@ export async function shutDown({
   watch,
   housekeeping,
   asides,
+  deliveries,
 }: ShutDownDeps): Promise<void> {
   const { clock, log, store, keeper, writer, hub, timing } = ctx
-  await within(clock, COORDINATOR_MS, Promise.all([coordinator.stop(), housekeeping.stop()]))
+  await within(clock, COORDINATOR_MS, Promise.all([coordinator.stop(), housekeeping.stop(), deliveries.stop()]))
 
   const runs = registry.all()
   for (const run of runs) run.end({ kind: 'shutdown', graceMs: timing.stopRunsMs * ASKING_SHARE })

@@ -24,6 +24,7 @@ import type {
   Usage,
 } from '../../shared/vocabulary.ts'
 import type { Tx } from '../platform/types.ts'
+import { DeliveryTarget, MAX_TARGETS } from './deliveries/types.ts'
 import type { MaterialKind, OpenMaterial } from './materials/limits.ts'
 
 export type { ErrorInfo, RunPhase, SessionEvent } from '../../shared/events.ts'
@@ -53,6 +54,8 @@ export const PolicySnapshot = z.object({
   decisionTtlMs: z.number().int().positive(),
   /** Waiting for a person does not count. */
   maxRunMs: z.number().int().positive(),
+  /** Where the answer goes; absent: nowhere but into the transcript. */
+  deliveryTargets: z.array(DeliveryTarget).max(MAX_TARGETS).optional(),
 })
 export type PolicySnapshot = z.infer<typeof PolicySnapshot>
 

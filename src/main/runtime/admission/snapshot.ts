@@ -4,6 +4,7 @@ import { AppError } from '../../../shared/errors.ts'
 import type { Source } from '../../../shared/vocabulary.ts'
 import { withDeadline } from '../../platform/index.ts'
 import type { Clock } from '../../platform/types.ts'
+import type { TargetsOf } from '../deliveries/deliveries.ts'
 import { isUnattended, resolveMode, resolveSource, sandboxOf } from '../policy/index.ts'
 import type { RuntimeTiming } from '../timing.ts'
 import type { PolicySnapshot, ResourcePort, SessionRow } from '../types.ts'
@@ -15,6 +16,7 @@ export interface SnapshotDeps {
   osEnabled: () => boolean
   /** Whose session it is, where it is bound to a schedule or an outside conversation. */
   bindingOf: (sessionId: string) => Source | null
+  targetsOf: TargetsOf
 }
 
 export interface Snapshot {
@@ -28,7 +30,7 @@ export interface Snapshot {
  * @throws AppError `source_*`, `mode_*`, `work_dir_missing`, `resources_invalid`.
  */
 export async function takeSnapshot(
-  { clock, timing, resources, osEnabled, bindingOf }: SnapshotDeps,
+  { clock, timing, resources, osEnabled, bindingOf, targetsOf }: SnapshotDeps,
   session: SessionRow,
   asked: { source: Source; requestedMode: string | null },
   signal?: AbortSignal,
@@ -55,6 +57,7 @@ export async function takeSnapshot(
   const { agentId, workDir } = session
   const offered = await resolveResources(clock, timing, resources, { agentId, workDir, roots }, signal)
   const { connectionId, modelId, effort } = session.choice
+  const deliveryTargets = targetsOf({ sessionId: session.id, source })
   return {
     policy: {
       source,
@@ -70,6 +73,7 @@ export async function takeSnapshot(
       ...offered,
       decisionTtlMs: unattended ? timing.unattendedDecisionMs : timing.attendedDecisionMs,
       maxRunMs: unattended ? timing.unattendedRunMs : timing.attendedRunMs,
+      ...(deliveryTargets.length === 0 ? {} : { deliveryTargets }),
     },
     missingRoots: session.extraDirs.filter((_, index) => !present[index]),
   }

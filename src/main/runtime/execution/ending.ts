@@ -39,7 +39,7 @@ export interface EndingDeps {
 }
 
 export function createEnding({ ctx, stream, lease, runId, sessionId }: EndingDeps): Ending {
-  const { clock, log, store, tables, keeper, changes, failpoints, timing, endWork, secrets } = ctx
+  const { clock, log, store, tables, keeper, changes, failpoints, timing, endWork, secrets, capabilityOf } = ctx
   let finishing: { state: TerminalState; done: Promise<void> } | null = null
 
   const write = (step: () => Promise<void>): Promise<void> =>
@@ -74,6 +74,7 @@ export function createEnding({ ctx, stream, lease, runId, sessionId }: EndingDep
           event: 'run_finished',
           by: { via: 'policy', connection: null },
           at: clock.nowMs(),
+          capabilityOf,
           failpoint: (name) => failpoints.hit(name),
         })
         store.afterCommit(tx, () => {

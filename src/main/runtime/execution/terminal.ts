@@ -1,9 +1,11 @@
 /**
- * The one transaction that ends a run: run row, transcript, decisions, turn, event, in this order. Its owner writes it, or
+ * The one transaction that ends a run: run row, transcript, decisions, turn, deliveries, event, in this order. Its owner writes it, or
  * recovery in the owner's place.
  */
 import { AppError } from '../../../shared/errors.ts'
 import type { Actor, Answer, RunState } from '../../../shared/vocabulary.ts'
+import { planEnd } from '../deliveries/terminal.ts'
+import type { CapabilityOf } from '../deliveries/terminal.ts'
 import type { Emit, EventDraft } from '../events/draft.ts'
 import type { Tables } from '../store/index.ts'
 import type { PreparedEnd } from '../store/runs.ts'
@@ -21,6 +23,7 @@ export interface TerminalWrite {
   /** Who settles the decisions that are still open. */
   by: Actor
   at: number
+  capabilityOf: CapabilityOf
   failpoint: (name: string) => void
 }
 
@@ -62,6 +65,10 @@ export function writeTerminal(tables: Tables, emit: Emit, write: TerminalWrite):
   tables.sessions.touch(sessionId, at)
   failpoint('terminal.after_turn')
 
+  // A maintenance run has no turn, and nothing of it is delivered.
+  const planned = turn?.open === true ? planEnd(tables, write) : []
+  failpoint('terminal.after_delivery')
+
   emit(
     ...open.map(({ id }): EventDraft => ({
       runId,
@@ -69,6 +76,7 @@ export function writeTerminal(tables: Tables, emit: Emit, write: TerminalWrite):
       data: { decisionId: id, status: 'cancelled', answer: UNANSWERED, by: write.by },
       dedupeKey: `settled:${id}`,
     })),
+    ...planned,
     {
       runId,
       type: write.event,

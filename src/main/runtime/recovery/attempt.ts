@@ -126,6 +126,7 @@ export function createRecovery(ctx: RuntimeContext, registry: RunRegistry): Reco
         event: 'run_recovered',
         by: RECOVERY,
         at,
+        capabilityOf: ctx.capabilityOf,
         failpoint: () => undefined,
       })
       tables.records.completeRecovery(runId, at)

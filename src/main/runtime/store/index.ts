@@ -2,6 +2,7 @@ import type { Database, Ids } from '../../platform/types.ts'
 import { createArtifactTable } from './artifacts.ts'
 import { createBindingTable } from './bindings.ts'
 import { createDecisionTable } from './decisions.ts'
+import { createDeliveryTable } from './deliveries.ts'
 import { createDraftTable } from './drafts.ts'
 import { createEventTable } from './events.ts'
 import { createForkTables } from './forks.ts'
@@ -34,6 +35,7 @@ export function createTables(db: Database, ids: Ids) {
     records: createRecordTables(db),
     inputs: createInputTable(db),
     artifacts: createArtifactTable(db),
+    deliveries: createDeliveryTable(db),
     bindings: createBindingTable(db),
     forks: createForkTables(db),
     search: createSearchTables(db),
