@@ -12,7 +12,7 @@ import type { Emit } from '../events/draft.ts'
 import type { ActiveRun, RunRegistry } from '../execution/active.ts'
 import { persist } from '../execution/persist.ts'
 import { UNANSWERED } from '../execution/terminal.ts'
-import { evaluate } from '../policy/index.ts'
+import { evaluate, followLinks } from '../policy/index.ts'
 import type { Settlement } from '../store/decisions.ts'
 import type { DecisionOutcome, DecisionRow, PermissionDecision, PermissionRequest } from '../types.ts'
 import { actionText, makeCard, requestedEvent, ruleFor } from './card.ts'
@@ -118,7 +118,7 @@ export function createDecisionService(ctx: RuntimeContext, registry: RunRegistry
         complete: request.complete,
         locations: request.locations,
       },
-      { dataDir: paths.dataDir, rules },
+      { dataDir: paths.dataDir, rules, follow: followLinks },
     )
     const looks = request.kind === 'read' || request.kind === 'search' || request.kind === 'think'
     if (verdict.effect === 'allow' && looks) {

@@ -3,7 +3,7 @@ import type { Mode } from '../../../shared/vocabulary.ts'
 import { classifyCommand } from './command/classify.ts'
 import { commandPaths } from './command/paths.ts'
 import type { CommandPaths } from './command/paths.ts'
-import { isInsideAny, mayBeInside, mentions, pathBase, resolvePath } from './paths.ts'
+import { isInside, isInsideAny, mayBeInside, mentions, pathBase, resolvePath } from './paths.ts'
 import type { PathBase } from './paths.ts'
 import { matchingRule } from './rules.ts'
 import type { CommandRisk, PolicyCall, PolicyContext, PolicyInput, PolicyVerdict } from './types.ts'
@@ -54,17 +54,26 @@ export function evaluate(policy: PolicyInput, call: PolicyCall, ctx: PolicyConte
   const risk = judgement?.risk ?? null
   const spelled = pathsIn(command, base)
   const paths = namedPaths(call, base)
+  const led = ledTo([...paths, ...spelled.candidates], ctx.follow)
 
   if (policy.unattended && risk === 'high') {
     const reason = `${judgement?.reason ?? CUT} Nobody is there to allow it.`
     return { effect: 'block', reason, risk, code: 'policy_high_risk_blocked' }
   }
-  if (touchesOwnFolder(call, command, [...paths, ...spelled.candidates], ctx.dataDir)) {
+  if (touchesOwnFolder(call, command, [...paths, ...spelled.candidates, ...led.all], ctx.dataDir)) {
     const reason = "Reaches into Wheelhouse's own folder, which no agent may read or change."
     return { effect: 'block', reason, risk, code: 'policy_protected_path' }
   }
 
-  const decided = fromTable(policy, call, judgement, [...paths, ...spelled.named])
+  const roots = policy.roots.map((root) => resolvePath(root, pathBase('/', undefined)))
+  const allRoots = [...roots, ...roots.flatMap((root) => ctx.follow?.(root) ?? [])]
+  const outside =
+    [...paths, ...spelled.named, ...led.from(roots)].find((path) => !isInsideAny(allRoots, path)) ??
+    (readsAllBelow(call, command, [...paths, ...spelled.candidates], ctx.dataDir) ? ctx.dataDir : undefined)
+  const decided = fromTable(policy, call, judgement, {
+    outside,
+    unseen: led.unseen ?? spelled.unseen ?? climbsOutOfLink(spelled, ctx.follow),
+  })
   if (decided.effect === 'block') return { ...decided, risk, code: 'policy_blocked' }
 
   const rule = matchingRule(ctx.rules, {
@@ -81,6 +90,26 @@ export function evaluate(policy: PolicyInput, call: PolicyCall, ctx: PolicyConte
     : { effect: 'allow', reason: 'A rule of yours allows it.', risk, ruleId: rule.id }
 }
 
+/** A command of more words is looked at by nobody. */
+const MAX_FOLLOWED = 512
+
+/** Where links on this disk lead to from these paths: all of them, and those whose text lies in one of some folders. */
+function ledTo(paths: readonly string[], follow: PolicyContext['follow']) {
+  const unique = follow === undefined ? [] : [...new Set(paths)]
+  const isTooMany = unique.length > MAX_FOLLOWED
+  const places = unique.slice(0, MAX_FOLLOWED).map((path) => ({ path, to: follow?.(path) ?? [] }))
+  return {
+    all: places.flatMap(({ to }) => to),
+    from: (folders: readonly string[]) => places.flatMap(({ path, to }) => (isInsideAny(folders, path) ? to : [])),
+    unseen: isTooMany ? 'It names too many paths to look at each.' : null,
+  }
+}
+
+function climbsOutOfLink({ climbed }: CommandPaths, follow: PolicyContext['follow']): string | null {
+  const from = follow === undefined ? undefined : climbed.slice(0, MAX_FOLLOWED).find((path) => follow(path).length > 0)
+  return from === undefined ? null : `It climbs out of a folder behind a link (${from}).`
+}
+
 /** The class of a command, or of what was cut; null for any other call. */
 function judge(call: PolicyCall, command: string | null): CommandRisk | null {
   if (!call.complete) return { risk: 'high', reason: CUT, runsProject: false }
@@ -93,14 +122,16 @@ function fromTable(
   policy: PolicyInput,
   call: PolicyCall,
   judgement: CommandRisk | null,
-  paths: readonly string[],
+  { outside, unseen }: { outside: string | undefined; unseen: string | null },
 ): { effect: Effect; reason: string } {
   const table = TABLE[policy.mode]
   const column = columnOf(call, judgement)
   const effect = table[column]
-  const roots = policy.roots.map((root) => resolvePath(root, pathBase('/', undefined)))
-  const outside = paths.find((path) => !isInsideAny(roots, path))
-  if (outside !== undefined && STRICTNESS[table.outside] > STRICTNESS[effect]) {
+  const isStricter = STRICTNESS[table.outside] > STRICTNESS[effect]
+  if (outside === undefined && unseen !== null && isStricter) {
+    return { effect: table.outside, reason: `May reach outside the folders of this session. ${unseen}` }
+  }
+  if (outside !== undefined && isStricter) {
     return { effect: table.outside, reason: `Reaches outside the folders of this session (${outside}).` }
   }
   const reason = judgement?.reason ?? REASONS[column]
@@ -153,13 +184,15 @@ function namedPaths(call: PolicyCall, base: PathBase): string[] {
   return [...call.locations, ...edits, ...folder].map((path) => resolvePath(path, base))
 }
 
+const NO_PATHS: CommandPaths = { candidates: [], named: [], climbed: [], unseen: null }
+
 function pathsIn(command: string | null, base: PathBase): CommandPaths {
-  if (command === null) return { candidates: [], named: [] }
+  if (command === null) return NO_PATHS
   try {
     return commandPaths(command, base)
   } catch {
     // Unreadable text is high already; the guard still looks for the folder's name in it.
-    return { candidates: [], named: [] }
+    return NO_PATHS
   }
 }
 
@@ -175,6 +208,14 @@ function touchesOwnFolder(
   if (command !== null) return mentions(command, dataDir)
   if (action?.kind === 'mcp') return mentions(action.input, dataDir)
   return action?.kind === 'other' && mentions(action.text, dataDir)
+}
+
+const DEEP = /\b(?:[ef]?grep|rg|ag|ack|find|fd|du|tree|diff)\b|\bls\s.*-\w*R/
+
+/** A folder of the session that holds Wheelhouse's own (a whole home, say) is not read through without a question. */
+function readsAllBelow(call: PolicyCall, command: string | null, paths: readonly string[], dataDir: string): boolean {
+  if (command === null ? call.kind !== 'search' : !DEEP.test(command)) return false
+  return paths.some((path) => isInside(path, dataDir))
 }
 
 function everything(effect: Effect): Record<Column, Effect> {

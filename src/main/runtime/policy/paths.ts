@@ -16,6 +16,8 @@ export function pathBase(cwd: string | undefined, home: string | undefined): Pat
 export function resolvePath(text: string, base: PathBase): string {
   const path = text.startsWith('file://') ? text.slice('file://'.length) : text
   const [, variable, rest] = /^(~|\$HOME|\$\{HOME\}|\$PWD|\$\{PWD\})(?:\/(.*))?$/s.exec(path) ?? []
+  // Somebody else's home, or a folder that the shell remembers: nowhere in the session's folders, wherever it is.
+  if (variable === undefined && /^~[\w.+-]+(?:\/|$)/.test(path)) return resolve('/', path)
   if (variable === undefined) return resolve(base.cwd, path)
   return resolve(variable.includes('PWD') ? base.cwd : base.home, rest ?? '')
 }
@@ -61,7 +63,8 @@ function segmentsOf(path: string): string[] {
     .filter((segment) => segment !== '')
 }
 
-function matches(pattern: string, segment: string): boolean {
+/** Whether one segment of a pattern can stand for a name, as a shell reads it. */
+export function matches(pattern: string, segment: string): boolean {
   if (pattern === segment) return true
   if (!/[*?[]/.test(pattern) || (segment.startsWith('.') && !pattern.startsWith('.'))) return false
   return matchesFrom(pattern.replace(/\[[^\]]+\]/g, '?'), 0, segment, 0)

@@ -36,6 +36,8 @@ export interface PolicyContext {
   rules: readonly PermissionRule[]
   /** What `~` means to the agent; the user's home by default. */
   home?: string
+  /** The places that an absolute path leads to by links, as far as they differ from it. Without it no link is seen. */
+  follow?: (path: string) => readonly string[]
 }
 
 export interface PolicyVerdict {

@@ -3,6 +3,7 @@ import { forEachChild, parse } from 'unbash'
 import type { SyntaxNode } from 'unbash'
 import type { PathBase } from '../paths.ts'
 import { resolvePath } from '../paths.ts'
+import { PRINTS, unseenReach } from './unseen.ts'
 import { argumentArg, programName, wordArg } from './words.ts'
 
 export interface CommandPaths {
@@ -10,6 +11,10 @@ export interface CommandPaths {
   candidates: readonly string[]
   /** What is surely meant as a path: absolute, below home, or climbing out by `..`. Sparing. */
   named: readonly string[]
+  /** Folders that a path climbs out of by `..`. The kernel climbs from where a link led to, not from what the text names. */
+  climbed: readonly string[]
+  /** Why the command may reach where its text does not say; null: it says it all. */
+  unseen: string | null
 }
 
 const DEVICES = /^\/dev\/(?:null|zero|u?random|full|stdin|stdout|stderr|tty|fd(?:\/|$)|tcp\/|udp\/)/
@@ -29,8 +34,6 @@ const PATTERN_FIRST = new Set([
   'perl',
   'tr',
 ])
-/** They print their words and open none of them. */
-const PRINTS = new Set(['echo', 'printf', 'test', '[', 'basename', 'dirname', 'export', 'set', 'expr'])
 
 /** @throws whatever the parser throws; the caller has classified the text before. */
 export function commandPaths(text: string, base: PathBase): CommandPaths {
@@ -47,6 +50,10 @@ export function commandPaths(text: string, base: PathBase): CommandPaths {
   return {
     candidates: [...words].flatMap((word) => bases.slice(0, MAX_FOLDERS).map((known) => resolvePath(word, known))),
     named: [...named].map((word) => resolvePath(word, base)),
+    climbed: [...words]
+      .flatMap(climbs)
+      .flatMap((word) => bases.slice(0, MAX_FOLDERS).map((known) => resolvePath(word, known))),
+    unseen: unseenReach(text),
   }
 }
 
@@ -61,6 +68,7 @@ interface Found {
 function collect(node: SyntaxNode, found: Found): void {
   if (node.type === 'Command') collectCommand(node, found)
   else if (node.type === 'Word') for (const piece of pieces(node.value)) found.words.add(piece)
+  else if (node.type === 'Assignment' && node.value.type === 'Word') addNamed(wordArg(node.value).text, found.named)
   else if (node.type === 'Redirect' && node.target !== undefined) addNamed(wordArg(node.target).text, found.named)
   forEachChild(node, (child) => collect(child, found))
 }
@@ -69,11 +77,17 @@ function collectCommand(command: Extract<SyntaxNode, { type: 'Command' }>, found
   if (command.name === undefined) return
   const name = programName(wordArg(command.name).text)
   const args = command.args.map((arg) => argumentArg(arg).text)
-  if (name === 'cd' || name === 'pushd') found.folders.push(args.find((arg) => !arg.startsWith('-')) ?? '~')
+  if (name === 'cd' || name === 'pushd') {
+    const folder = args.find((arg) => !arg.startsWith('-')) ?? '~'
+    found.folders.push(folder)
+    addNamed(folder, found.named)
+  }
   for (const [at, arg] of args.entries())
     if (/^-C$|^--(?:chdir|directory|cwd|prefix)$/.test(arg)) found.folders.push(args[at + 1] ?? '.')
   if (PRINTS.has(name)) return
-  const skipped = PATTERN_FIRST.has(name) ? args.findIndex((arg) => !arg.startsWith('-')) : -1
+  // With `-e` or `-f` the pattern came already, or lies in a file.
+  const patternGiven = args.some((arg) => /^(?:-[a-zA-Z]*[efL]|--(?:reg|expr|file|from|lib))/.test(arg))
+  const skipped = PATTERN_FIRST.has(name) && !patternGiven ? args.findIndex((arg) => !arg.startsWith('-')) : -1
   for (const [at, arg] of args.entries()) {
     if (at === skipped) continue
     addNamed(arg.startsWith('--') ? arg.slice(arg.indexOf('=') + 1) : arg, found.named)
@@ -82,7 +96,12 @@ function collectCommand(command: Extract<SyntaxNode, { type: 'Command' }>, found
 
 function addNamed(text: string, named: Set<string>): void {
   const climbs = text === '..' || text.startsWith('../') || text.includes('/../') || text.endsWith('/..')
-  if ((climbs || /^(?:\/|~(?:\/|$)|\$(?:HOME|\{HOME\})(?:\/|$))/.test(text)) && !DEVICES.test(text)) named.add(text)
+  if ((climbs || /^(?:\/|~[\w.+-]*(?:\/|$)|\$(?:HOME|\{HOME\})(?:\/|$))/.test(text)) && !DEVICES.test(text))
+    named.add(text)
+}
+
+function climbs(word: string): string[] {
+  return [...word.matchAll(/\/\.\.(?=\/|$)/g)].map(({ index }) => word.slice(0, index)).filter((start) => start !== '')
 }
 
 /** A word, and what stands in it behind an option's letter, `=`, `:`, `,` or `@`. */

@@ -1,0 +1,107 @@
+/**
+ * Where a path leads on this disk. A project brings its own symbolic links, and a path that stays in its folder by its
+ * text may leave it by one of them. Synchronous and bounded: the policy answers at once.
+ */
+import { lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs'
+import type { Dirent } from 'node:fs'
+import { basename, dirname, join, resolve, sep } from 'node:path'
+import { matches } from './paths.ts'
+
+/** What one pattern may come to before it is taken to lead anywhere. */
+const MAX_ENTRIES = 4_000
+const MAX_PLACES = 256
+const ANYWHERE: string = sep
+const MAX_LINKS = 40
+
+/**
+ * The places behind an absolute path, as far as they differ from it; none where no link lies on the way. A pattern
+ * (`*`, `?`, `[…]`, `{…}`) stands for all that it may match; one that matches too much leads to the root.
+ */
+export function followLinks(path: string): readonly string[] {
+  const spellings = spell(path)
+  if (spellings === null) return [ANYWHERE]
+  return spellings.flatMap((each) =>
+    /[*?[]/.test(each) ? (expand(each) ?? [ANYWHERE]) : differing(each, realPath(each)),
+  )
+}
+
+/** Each way to read `{a,b}`, innermost first; null: too many. */
+function spell(path: string): string[] | null {
+  let open = [path]
+  for (;;) {
+    const next = open.flatMap((each) => {
+      const [whole, inner = ''] = /\{([^{}]*,[^{}]*)\}/.exec(each) ?? []
+      return whole === undefined ? [each] : inner.split(',').map((part) => each.replace(whole, () => part))
+    })
+    if (next.length > MAX_PLACES) return null
+    if (next.every((each, at) => each === open[at])) return next
+    open = next
+  }
+}
+
+const differing = (path: string, real: string | null): string[] => (real === null || real === path ? [] : [real])
+
+/** With links resolved; of what is not there, what is there is resolved and the rest kept. Null: it cannot be known. */
+function realPath(path: string, links = 0): string | null {
+  const rest: string[] = []
+  for (let at = path; ; at = dirname(at)) {
+    try {
+      return join(realpathSync(at), ...rest)
+    } catch {
+      const target = danglingTarget(at)
+      // Whoever writes to a link that leads nowhere makes what it names.
+      if (target !== null) return links >= MAX_LINKS ? null : realPath(join(target, ...rest), links + 1)
+      if (dirname(at) === at) return null
+      rest.unshift(basename(at))
+    }
+  }
+}
+
+function danglingTarget(path: string): string | null {
+  try {
+    return lstatSync(path).isSymbolicLink() ? resolve(dirname(path), readlinkSync(path)) : null
+  } catch {
+    return null
+  }
+}
+
+/** Null: too much to look at. */
+function expand(pattern: string): string[] | null {
+  const segments = pattern.split(sep).filter((segment) => segment !== '')
+  const found = new Set<string>()
+  let folders: string[] = [sep]
+  let entries = 0
+  for (const [at, segment] of segments.entries()) {
+    const isLast = at === segments.length - 1
+    const next: string[] = []
+    for (const folder of folders) {
+      const names = /[*?[]/.test(segment) ? list(folder).filter((entry) => matches(segment, entry.name)) : null
+      entries += names?.length ?? 1
+      if (entries > MAX_ENTRIES) return null
+      if (names === null) next.push(join(folder, segment))
+      // The last segment's plain files are where their folder is, and that was followed already.
+      else for (const entry of names) if (!isLast || entry.isSymbolicLink()) next.push(join(folder, entry.name))
+    }
+    if (next.length > MAX_PLACES) return null
+    folders = next
+    for (const place of next) {
+      const real = realPath(place)
+      if (real !== null && real !== place) found.add(join(real, ...(isLast ? [] : literalRest(segments.slice(at + 1)))))
+    }
+  }
+  return [...found]
+}
+
+/** As much of the rest as is no pattern, so that a place below a link is told by its name where it has one. */
+function literalRest(segments: readonly string[]): string[] {
+  const end = segments.findIndex((segment) => /[*?[]/.test(segment))
+  return end === -1 ? [...segments] : segments.slice(0, end)
+}
+
+function list(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch {
+    return []
+  }
+}
