@@ -63,7 +63,12 @@ function serveConnection(
   const subscriptions = new Map<number, AbortController>()
   let badFrames = 0
 
-  const send = (frame: HostFrame): boolean => connection.send(frame)
+  const send = (frame: HostFrame): boolean => {
+    const taken = connection.send(frame)
+    // Topics wait for a slow reader; answers do not, and one who asks without ever reading would fill the host.
+    if (connection.bufferedBytes() > WIRE_LIMITS.unreadBytes) connection.close()
+    return taken
+  }
 
   const bad = (error: AppError): void => {
     send({ bad: toWireError(error) })
@@ -127,7 +132,7 @@ function serveConnection(
         'Wheelhouse made an answer that breaks its own contract. The log has the details.',
       )
     }
-    if (JSON.stringify(checked.data).length > WIRE_LIMITS.outputBytes) {
+    if (Buffer.byteLength(JSON.stringify(checked.data)) > WIRE_LIMITS.outputBytes) {
       throw new AppError('frame_too_large', 'The answer is too large for one frame. Ask for less at once.', {
         detail: name,
       })

@@ -14,6 +14,8 @@ export const WIRE_LIMITS = {
   badFramesInARow: 20,
   /** The transport stops pulling from a topic above this. */
   bufferedBytes: 262_144,
+  /** Of answers that a client does not read; above this its connection is closed. */
+  unreadBytes: 33_554_432,
   /** A client that reads nothing for this long is ended with `lagged`. */
   laggedAfterMs: 30_000,
 } as const

@@ -247,3 +247,21 @@ test('an error of ours crosses with its code, detail and data', async () => {
     },
   })
 })
+
+test('DT-A24 an answer is measured in bytes, not in letters: what no wire carries is refused', async () => {
+  const { client } = serve({
+    handlers: { 'system.logs.tail': () => ({ lines: ['漢'.repeat(WIRE_LIMITS.outputBytes / 2)] }) },
+  })
+  client.send({ id: 1, call: 'system.logs.tail', input: { lines: 1 } })
+  expect(await client.next(answer(1))).toMatchObject({ ok: false, error: { code: 'frame_too_large' } })
+})
+
+test('DT-A26 a client that asks on without ever reading is hung up on', async () => {
+  const { client } = serve({
+    handlers: { 'system.logs.tail': () => ({ lines: ['x'.repeat(WIRE_LIMITS.outputBytes / 2)] }) },
+  })
+  client.gate(false)
+  const most = Math.ceil(WIRE_LIMITS.unreadBytes / (WIRE_LIMITS.outputBytes / 2)) + 1
+  for (let id = 1; id <= most; id++) client.send({ id, call: 'system.logs.tail', input: { lines: 1 } })
+  await expect.poll(() => client.closed()).toBe(true)
+})
