@@ -32,7 +32,7 @@ function exchangeToken(page: Window): Promise<AppError | null> {
         ? null
         : new AppError(
             reply.status === 429 ? 'exchange_locked' : 'unauthenticated',
-            'This link was used already. Run "wheelhouse serve" for a new one.',
+            'This link was used already. Run "npm start -- --browser" for a new one.',
           ),
     )
     .catch(() => null)
@@ -65,7 +65,7 @@ function openSocket(page: Window, exchanged: Promise<AppError | null>, handlers:
             refusal ??
             new AppError(
               'unauthenticated',
-              'This browser is not let in yet. Run "wheelhouse serve" and open the link that it prints.',
+              'This browser is not let in yet. Run "npm start -- --browser" and open the link that it prints.',
             ),
         }),
       )
@@ -88,6 +88,13 @@ const isHostThere = (page: Window): Promise<boolean> =>
 
 function readFrame(data: unknown): HostFrame | null {
   if (typeof data !== 'string') return null
-  const parsed = HostFrame.safeParse(JSON.parse(data))
+  const raw: unknown = JSON.parse(data)
+  if (isEventFrame(raw)) return raw
+  const parsed = HostFrame.safeParse(raw)
   return parsed.success ? parsed.data : null
+}
+
+/** Events come by the thousand: their frame is looked at directly. Of what is in it, `check` knows. */
+function isEventFrame(raw: unknown): raw is { id: number; event: unknown } {
+  return typeof raw === 'object' && raw !== null && 'event' in raw && 'id' in raw && typeof raw.id === 'number'
 }

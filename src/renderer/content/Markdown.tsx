@@ -1,40 +1,36 @@
-import { memo } from 'react'
+import { memo, useState } from 'react'
 import type { ComponentProps } from 'react'
 import ReactMarkdown from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import { strings } from '../strings/index.ts'
 import { Revealed, shortenMiddle } from '../text/index.ts'
-import { splitBlocks } from './split-blocks.ts'
+import { CodeBlock, Verbatim } from './CodeBlock.tsx'
+import { createBlockSplitter } from './split-blocks.ts'
+import type { Part } from './split-blocks.ts'
 import styles from './content.module.css'
 
 /** More than this of one message is not drawn: no window needs a book in one place. */
 const MAX_CHARS = 400_000
-/** A line without a break that is longer than this is no prose: no parser walks it. */
-const MAX_LINE_CHARS = 20_000
 
 /** An agent's words. They are hostile: no raw HTML, links say where they lead, images come from the text alone. */
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
+  const [split] = useState(createBlockSplitter)
   const shown = text.slice(0, MAX_CHARS)
   // Text that grows at its end leaves all parts but the last as they are: only that one is parsed again.
   return (
     <div className={styles.prose}>
-      {splitBlocks(shown).map((part, index) => (
+      {split(shown).map((part, index) => (
         // oxlint-disable-next-line react/no-array-index-key -- a part keeps its place for as long as text is appended
-        <Part key={index} text={part} />
+        <MarkdownPart key={index} kind={part.kind} text={part.text} />
       ))}
       {text.length > shown.length && <p className={styles.cut}>{strings.content.cut(text.length - shown.length)}</p>}
     </div>
   )
 })
 
-const Part = memo(function Part({ text }: { text: string }) {
-  if (text.split('\n').some((line) => line.length > MAX_LINE_CHARS)) {
-    return (
-      <pre className={styles.output} tabIndex={0}>
-        <Revealed text={text} />
-      </pre>
-    )
-  }
+const MarkdownPart = memo(function MarkdownPart({ kind, text }: Part) {
+  if (kind === 'code') return <CodeBlock fenced={text} />
+  if (kind === 'plain') return <Verbatim text={text} />
   return (
     <ReactMarkdown remarkPlugins={PLUGINS} components={COMPONENTS} urlTransform={keepAddress}>
       {text}
