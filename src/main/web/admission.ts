@@ -53,7 +53,7 @@ export function createWebAdmission(deps: {
         }
         throw new AppError(
           'unauthenticated',
-          'This link was used already or is not from this host. Run "wheelhouse serve" for a new one.',
+          'This link was used already or is not from this host. Run "npm start -- --browser" for a new one.',
         )
       }
       open.delete(match)

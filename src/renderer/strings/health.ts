@@ -11,7 +11,7 @@ const STATES: Readonly<Record<WorkerView['state'], string>> = {
 export const health = {
   heading: 'Health',
   checks: 'This machine',
-  checksText: 'What Wheelhouse needs from this machine. “wheelhouse doctor” prints the same.',
+  checksText: 'What Wheelhouse needs from this machine. “npm run -s wheelhouse -- doctor” prints the same.',
   checking: 'Checking… an agent may take a while to answer.',
   checkAgain: 'Check again',
   status: { pass: 'Fine', warn: 'Note', fail: 'Failed' },

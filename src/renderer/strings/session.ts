@@ -106,7 +106,7 @@ export const session = {
     agent: { text: 'Health says what is missing on this machine.', view: 'health', label: 'Open Health' },
     network: { text: 'Check the network, then try again.', view: null, label: null },
     owner: {
-      text: 'Wheelhouse was ended while this ran. What is shown was saved before that.',
+      text: 'What is shown was saved before that.',
       view: null,
       label: null,
     },
