@@ -27,14 +27,12 @@ function exchangeToken(page: Window): Promise<AppError | null> {
   page.history.replaceState(null, '', view === '' ? page.location.pathname : `#${view}`)
   return page
     .fetch('/session', { method: 'POST', body: JSON.stringify({ token }) })
-    .then((reply) =>
-      reply.ok
-        ? null
-        : new AppError(
-            reply.status === 429 ? 'exchange_locked' : 'unauthenticated',
-            'This link was used already. Run "npm start -- --browser" for a new one.',
-          ),
-    )
+    .then((reply) => {
+      if (reply.ok) return null
+      return reply.status === 429
+        ? new AppError('exchange_locked', 'Too many wrong links were tried. Wait a minute, then open a new one.')
+        : new AppError('unauthenticated', 'This link was used already. Run "npm start -- --browser" for a new one.')
+    })
     .catch(() => null)
 }
 
