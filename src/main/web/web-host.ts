@@ -38,7 +38,7 @@ const MAX_EXCHANGE_BYTES = 1_024
 /** A slow header is an attack or a mistake. */
 const HEADERS_TIMEOUT_MS = 10_000
 /** Far more than the tabs of one person; another user of the machine could open as many as this host has descriptors. */
-const MAX_SOCKETS = 512
+const MAX_SOCKETS = 2_048
 
 /**
  * Serves the renderer and the bridge on 127.0.0.1 (and ::1 where there is one), nowhere else.
