@@ -353,6 +353,7 @@ test('RT-A22 an end asked for twice is written once, and another one is refused'
         event: 'run_finished',
         by: { via: 'policy', connection: null },
         at: t.clock.nowMs(),
+        capabilityOf: () => null,
         failpoint: () => undefined,
       }),
     )

@@ -28,7 +28,13 @@ export interface Outbox {
 /** An operation in the hands of this process. */
 export type Claim = Omit<ClaimedOperation, 'artifact'> & { sessionId: string; artifactId: string | null; owner: string }
 
-export function createOutbox({ clock, store, tables, writer, keeper, failpoints }: RuntimeContext): Outbox {
+export interface OutboxDeps extends Pick<RuntimeContext, 'clock' | 'store' | 'failpoints'> {
+  tables: Pick<RuntimeContext['tables'], 'deliveries'>
+  writer: Pick<RuntimeContext['writer'], 'emitIn'>
+  keeper: Pick<RuntimeContext['keeper'], 'instanceId'>
+}
+
+export function createOutbox({ clock, store, tables, writer, keeper, failpoints }: OutboxDeps): Outbox {
   const table = tables.deliveries
   const owner = keeper.instanceId
 

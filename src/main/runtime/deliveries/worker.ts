@@ -65,9 +65,11 @@ export function createDeliveryWorker({ ctx, outbox, transports, artifacts }: Wor
   function begin(id: string): void {
     const work = deliver(id)
       .catch((error: unknown) => {
-        const lost =
-          error instanceof AppError && (error.code === 'delivery_busy' || error.code === 'delivery_lease_lost')
-        if (!lost) log.warn('A delivery was not tried to its end.', { error, operationId: id })
+        const code = error instanceof AppError ? error.code : null
+        // Another was first.
+        if (code === 'delivery_busy') return
+        if (code === 'delivery_lease_lost') log.info('A delivery was taken over.', { error, operationId: id })
+        else log.warn('A delivery was not tried to its end.', { error, operationId: id })
       })
       .finally(() => {
         underWay.delete(id)

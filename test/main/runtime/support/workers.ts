@@ -17,6 +17,8 @@ export interface ProcessOptions {
   killAt?: { name: string; times: number }
   endWork?: boolean
   ownerHost?: string
+  webhook?: { url: string; idempotencyHeader: string | null }
+  aheadMs?: number
 }
 
 interface Reply {
