@@ -176,6 +176,23 @@ test('a long text becomes several events and loses nothing', async () => {
   expect(t.runtime.runs.view(runId).run.items).toMatchObject([{ kind: 'text', text }])
 })
 
+test('DT-A22 a message longer than any answer keeps its end, so that its session can be opened again', async () => {
+  await using t = await createTestRuntime()
+  const { runId } = await t.submit()
+  await quiet()
+  for (let part = 0; part < 12; part++) t.executor.last().text('\u0001😀'.repeat(50_000))
+  t.executor.last().text('the end')
+  await t.clock.advance(100)
+  await quiet()
+  const [turn] = t.runtime.sessions.snapshot({ sessionId: t.session.id }).turns
+  expect(Buffer.byteLength(JSON.stringify(turn))).toBeLessThan(1_048_576)
+  expect(turn?.items).toMatchObject([
+    { kind: 'text', text: expect.stringMatching(/^\[\d+ earlier characters .*the end$/s) },
+  ])
+  expect(turn?.items[0]).toSatisfy((item: { text: string }) => item.text.isWellFormed())
+  expect(Buffer.byteLength(JSON.stringify(t.runtime.runs.view(runId)))).toBeLessThan(4_194_304)
+})
+
 test('a run that says more than can be saved is cancelled and fails', async () => {
   const { SqliteError } = await import('better-sqlite3')
   await using t = await createTestRuntime()

@@ -1,6 +1,6 @@
 import { AppError } from '../../../shared/errors.ts'
 import { projectRun, RunViewSchema } from '../../../shared/projection/index.ts'
-import type { RunView } from '../../../shared/projection/index.ts'
+import type { RunView, TranscriptItem } from '../../../shared/projection/index.ts'
 import { isTerminal } from '../../../shared/vocabulary.ts'
 import type { RuntimeContext } from '../context.ts'
 import { readJson } from '../store/json.ts'
@@ -12,6 +12,8 @@ const MAX_BYTES = 1024 * 1024
 const MAX_TURNS = 50
 /** A single turn leaves room for the rest. */
 const TURN_BYTES = 700 * 1024
+/** A run that is asked for alone, within what one answer of the bridge carries. */
+const VIEW_BYTES = 3 * 1024 * 1024
 
 export interface SessionSnapshot {
   session: SessionRow
@@ -98,30 +100,44 @@ export function createSnapshots({ store, tables, log }: RuntimeContext): Snapsho
     },
     view(runId) {
       const run = find(runId)
-      return { sessionId: run.sessionId, run: viewOf(run) }
+      return { sessionId: run.sessionId, run: fitTurn(viewOf(run), VIEW_BYTES) }
     },
   }
 }
 
 /** A turn that is too long for one answer keeps its end; the log has all of it. */
-function fitTurn(view: RunView): RunView {
+function fitTurn(view: RunView, maxBytes = TURN_BYTES): RunView {
+  const items = view.items.map((item) => fitItem(item, maxBytes))
   let bytes = 0
-  let first = view.items.length
+  let first = items.length
   while (first > 0) {
-    bytes += Buffer.byteLength(JSON.stringify(view.items[first - 1]))
-    if (bytes > TURN_BYTES && first < view.items.length) break
+    bytes += bytesOf(items[first - 1])
+    if (bytes > maxBytes && first < items.length) break
     first--
   }
-  if (first === 0) return view
-  const at = view.createdAt
+  if (first === 0) return { ...view, items }
   const message = `${first} earlier steps of this turn are not shown.`
-  const notice = {
-    kind: 'notice' as const,
-    seq: view.firstSeq,
-    code: 'earlier_steps',
-    message,
-    level: 'info' as const,
-    at,
-  }
-  return { ...view, items: [notice, ...view.items.slice(first)] }
+  return { ...view, items: [notice(view, message), ...items.slice(first)] }
+}
+
+/** One message may be longer than any answer: without this, its session could never be opened again. */
+function fitItem(item: TranscriptItem, maxBytes: number): TranscriptItem {
+  if ((item.kind !== 'text' && item.kind !== 'thought') || item.text.length <= maxBytes / LONGEST_LETTER) return item
+  const room = maxBytes / 2
+  let { text } = item
+  while (bytesOf(text) > room)
+    text = text.slice(Math.min(text.length - 1, Math.ceil(text.length * (1 - room / bytesOf(text)))))
+  if (text.length === item.text.length) return item
+  // Not in the middle of a letter of two units.
+  const whole = /^[\udc00-\udfff]/.test(text) ? text.slice(1) : text
+  return { ...item, text: `[${item.text.length - whole.length} earlier characters are not shown.]\n\n${whole}` }
+}
+
+/** A control character stands as six bytes in JSON. */
+const LONGEST_LETTER = 6
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '')
+
+function notice(view: RunView, message: string): TranscriptItem {
+  return { kind: 'notice', seq: view.firstSeq, code: 'earlier_steps', message, level: 'info', at: view.createdAt }
 }
