@@ -292,3 +292,27 @@ test('an operation waits for the one before it, and shares its fate; reopening e
   expect(table.delivery(delivery.id)?.status).toBe('pending')
   expect(await a.claim(text, transport)).toMatchObject({ attempt: 1, remoteState: { at: 3 } })
 })
+
+test('a stop gives up what is under way and says that nobody knows, and nothing more is claimed', async () => {
+  const transport = createMemoryTransport({ answer: () => new Promise(() => undefined) })
+  await using t = await createTestRuntime({ deps: { deliveries: portOf(transport) } })
+  await completed(t)
+  await until(() => transport.tried.length === 1)
+  const stopping = t.runtime.stop()
+  for (let second = 0; second < 10; second++) await t.clock.advance(1_000)
+  await stopping
+  expect(t.rows('SELECT status, failure_code FROM delivery_operations')).toEqual([
+    { status: 'uncertain', failure_code: 'runtime_stopping' },
+  ])
+  await t.runtime.deliveries.reconcile()
+  expect(transport.tried).toHaveLength(1)
+})
+
+test('a session that is deleted takes its deliveries along, files included', async () => {
+  const transport = createMemoryTransport()
+  await using t = await createTestRuntime({ deps: { deliveries: portOf(transport) } })
+  await completed(t, 'x', 'a.txt')
+  await until(() => t.runtime.deliveries.list({ sessionId: t.session.id })[0]?.status === 'delivered')
+  await t.runtime.sessions.delete(t.session.id)
+  expect([t.count('delivery_intents'), t.count('delivery_operations'), t.count('attachments')]).toEqual([0, 0, 0])
+})

@@ -89,6 +89,8 @@ export function createDeliveryWorker({ ctx, outbox, transports, artifacts }: Wor
   }
 
   async function attempt(claim: Claim, transport: DeliveryTransport): Promise<DeliveryResult> {
+    // Nothing left: unlike what is given up later, this is no question of what arrived.
+    if (halt.signal.aborted) return { status: 'sending', failureCode: 'runtime_stopping' }
     try {
       const operation = toOperation(claim)
       return await withDeadline(clock, ATTEMPT_MS, halt.signal, (signal) => transport.execute(operation, signal))
