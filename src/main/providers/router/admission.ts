@@ -1,5 +1,5 @@
 /** Who may talk to the Router: loopback names only, no page of a browser, and the route id as the credential. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../../../shared/errors.ts'
 import type { Target } from './paths.ts'
@@ -29,7 +29,7 @@ export function admit(target: Target, headers: IncomingHttpHeaders, port: Pick<R
 
 /** Routes are kept by the digest of their id alone. */
 export function routeDigest(routeId: string): string {
-  return createHash('sha256').update(routeId).digest('base64url')
+  return hash('sha256', routeId, 'base64url')
 }
 
 function routeIdsOf(headers: IncomingHttpHeaders): string[] {

@@ -28,12 +28,15 @@ export async function answerStream({ answer, response, protocol, notes }: Answer
   if (isEvents) delete headers['content-length']
   const watch = !readable ? null : isEvents ? watchEvents(protocol) : watchJson(protocol)
   response.writeHead(answer.status, headers)
-  response.flushHeaders()
+  // A head that its first bytes came with leaves with them, in one write; one that stands alone does not wait for them.
+  const flush = setImmediate(() => response.destroyed || response.flushHeaders())
 
   const end = await relay(answer.body, response, (chunk) => {
+    clearImmediate(flush)
     notes.sent(chunk.length)
     watch?.push(chunk)
   })
+  clearImmediate(flush)
   notes.summary = watch?.summary() ?? null
   const terminal = watch?.terminal() ?? null
   if (end === 'agent_gone') {

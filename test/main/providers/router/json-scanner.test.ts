@@ -31,6 +31,8 @@ function scan(chunks: readonly Uint8Array[]): Token[] | string {
   }
 }
 
+const isEscape = (byte: number | undefined): boolean => 'bfnrt"/\\'.includes(String.fromCharCode(byte ?? 0))
+
 const bytes = (text: string): Buffer => Buffer.from(text, 'utf8')
 const whitespace = fc.constantFrom('', ' ', '\n', '\t', '\r\n')
 
@@ -54,6 +56,30 @@ describe('the scanner', () => {
       }),
       { numRuns: 500 },
     )
+  })
+
+  test('stops at every byte that is not plain, wherever it stands in a long string', () => {
+    const long = Buffer.from(`"${'plain text '.repeat(4)}"`)
+    for (let byte = 0; byte < 256; byte++) {
+      // Ends the string, begins an escape, or cannot stand alone: the rest is then no JSON.
+      const refused = byte < 0x20 || byte === 0x22 || byte === 0x5c || byte >= 0x80
+      for (let place = 1; place < 18; place++) {
+        const text = Buffer.from(long)
+        text[place] = byte
+        const expected = refused && !(byte === 0x5c && isEscape(text[place + 1]))
+        expect([byte, place, typeof scan([text]) === 'string']).toEqual([byte, place, expected])
+      }
+    }
+  })
+
+  test('answers the same wherever in memory a chunk begins', () => {
+    const text = bytes(JSON.stringify({ model: 'm', text: `${'plain '.repeat(9)}"${'ä\u0000\\'.repeat(3)}` }))
+    const tokens = scan([text])
+    for (let shift = 0; shift < 8; shift++) {
+      const room = new Uint8Array(text.length + 16)
+      room.set(text, shift)
+      expect(scan([room.subarray(shift, shift + text.length)])).toEqual(tokens)
+    }
   })
 
   test('answers the same at every split', () => {
