@@ -56,6 +56,7 @@ function groups(): readonly { name: string; rows: readonly (readonly [string, ..
       rows: [
         [keys.prompt, 'I'],
         [keys.jumpTurn, '[', ']'],
+        [keys.endTurns, '{', '}'],
         [keys.send, 'Enter'],
         [keys.newline, 'Shift+Enter'],
         [keys.stop, 'Esc Esc'],

@@ -9,6 +9,8 @@ import type { RunView } from '../../shared/projection/index.ts'
 /** The browser draws at most this often, whatever the agent sends. */
 const PUBLISH_MS = 1_000 / 30
 const PAGE = 20
+/** As many as the host gives at once. */
+const LARGE_PAGE = 50
 
 export interface TranscriptState {
   status: 'loading' | 'ready' | 'failed'
@@ -22,6 +24,8 @@ export interface TranscriptState {
 export interface Transcript {
   store: StoreApi<TranscriptState>
   loadEarlier(): Promise<void>
+  /** Page after page, up to the session's first turn. */
+  loadAll(): Promise<void>
   close(): void
 }
 
@@ -87,23 +91,28 @@ export function openTranscript(bridge: Bridge, sessionId: string): Transcript {
   if (bridge.status().kind === 'open') void start()
   else waitForHost()
 
+  const loadEarlier = async (limit: number): Promise<void> => {
+    const { runs, hasEarlier, loadingEarlier } = store.getState()
+    const [first] = runs
+    if (!hasEarlier || loadingEarlier || first === undefined) return
+    store.setState({ loadingEarlier: true })
+    try {
+      const earlier = await bridge.call(
+        'sessions.snapshot',
+        { sessionId, beforeTurn: first.runId, limit },
+        abort.signal,
+      )
+      store.setState(({ runs }) => ({ runs: [...earlier.turns, ...runs], hasEarlier: earlier.hasEarlier }))
+    } finally {
+      store.setState({ loadingEarlier: false })
+    }
+  }
+
   return {
     store,
-    async loadEarlier() {
-      const { runs, hasEarlier, loadingEarlier } = store.getState()
-      const [first] = runs
-      if (!hasEarlier || loadingEarlier || first === undefined) return
-      store.setState({ loadingEarlier: true })
-      try {
-        const earlier = await bridge.call(
-          'sessions.snapshot',
-          { sessionId, beforeTurn: first.runId, limit: PAGE },
-          abort.signal,
-        )
-        store.setState(({ runs }) => ({ runs: [...earlier.turns, ...runs], hasEarlier: earlier.hasEarlier }))
-      } finally {
-        store.setState({ loadingEarlier: false })
-      }
+    loadEarlier: () => loadEarlier(PAGE),
+    async loadAll() {
+      while (store.getState().hasEarlier && !store.getState().loadingEarlier) await loadEarlier(LARGE_PAGE)
     },
     close() {
       abort.abort()

@@ -54,6 +54,7 @@ export const app = {
     stop: 'Stop the run',
     prompt: 'Write in the prompt',
     jumpTurn: 'Previous and next turn',
+    endTurns: 'First and last turn',
     answer: 'Allow once, deny',
     groups: { everywhere: 'Everywhere', list: 'Session list', session: 'Session', approvals: 'Approvals' },
   },

@@ -28,8 +28,8 @@ export function SessionPane({ sessionId }: { sessionId: string }) {
 }
 
 function OpenSession({ session }: { session: SessionView }) {
-  const { state, loadEarlier } = useTranscript(session.id)
-  const { escapePressed } = useSessionKeys(session)
+  const { state, loadEarlier, loadAll } = useTranscript(session.id)
+  const { escapePressed } = useSessionKeys(session, loadAll)
   return (
     <div className={styles.pane}>
       <SessionHeader session={session} />

@@ -23,6 +23,7 @@ export function TranscriptView({ session, state, onEarlier }: TranscriptViewProp
       <div
         ref={scroller}
         className={styles.scroller}
+        data-transcript=""
         tabIndex={0}
         role="region"
         aria-label={strings.session.transcript}

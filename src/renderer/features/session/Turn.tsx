@@ -7,13 +7,15 @@ import { exactTime, Revealed, shortTime, useNow } from '../../text/index.ts'
 import { PlanList } from './PlanList.tsx'
 import { RetryNote } from './RetryNote.tsx'
 import { RunEnd } from './RunEnd.tsx'
-import { TurnItem } from './TurnItem.tsx'
+import { TurnItems } from './TurnItems.tsx'
+import { useDeferred } from './useDeferred.ts'
 import styles from './Turn.module.css'
 
 /** More steps than this of one turn are folded, the earliest first. */
 const SHOWN_ITEMS = 200
 const FOLDED_PROMPT_LINES = 20
 const LABEL_CHARS = 80
+const GUESS_TURN_PX = 400
 
 export interface TurnProps {
   run: RunView
@@ -21,19 +23,34 @@ export interface TurnProps {
   newest: boolean
 }
 
-/** One prompt, and everything that came of it. */
+/** One prompt, and everything that came of it. Far from sight only its place is kept. */
 export const Turn = memo(function Turn({ run, workDir, newest }: TurnProps) {
-  const [from, setFrom] = useState(Math.max(0, run.items.length - SHOWN_ITEMS))
-  const hidden = Math.min(from, Math.max(0, run.items.length - SHOWN_ITEMS))
-  const asked = new Set(run.items.flatMap((item) => (item.kind === 'decision' ? [item.decision.toolCallId] : [])))
+  const waits = run.items.some((item) => item.kind === 'decision' && item.decision.status === 'pending')
+  const { ref, drawn, blockSize } = useDeferred<HTMLElement>({
+    initially: newest,
+    keep: waits || !isTerminal(run.state),
+    guessPx: GUESS_TURN_PX,
+  })
   return (
     <article
+      ref={ref}
       className={styles.turn}
       data-turn={run.runId}
       tabIndex={-1}
       aria-label={strings.session.turn(run.prompt.slice(0, LABEL_CHARS))}
       aria-busy={!isTerminal(run.state)}
+      style={{ blockSize }}
     >
+      {drawn && <TurnBody run={run} workDir={workDir} newest={newest} />}
+    </article>
+  )
+})
+
+function TurnBody({ run, workDir, newest }: TurnProps) {
+  const [from, setFrom] = useState(Math.max(0, run.items.length - SHOWN_ITEMS))
+  const hidden = Math.min(from, Math.max(0, run.items.length - SHOWN_ITEMS))
+  return (
+    <>
       <div className={styles.prompt}>
         <PromptHead run={run} />
         <Folded text={run.prompt} lines={FOLDED_PROMPT_LINES} keep="start">
@@ -50,22 +67,11 @@ export const Turn = memo(function Turn({ run, workDir, newest }: TurnProps) {
           {strings.session.earlierSteps(hidden)}
         </button>
       )}
-      {run.items.slice(hidden).map((item) => (
-        <TurnItem
-          key={keyOf(item)}
-          item={item}
-          asked={item.kind === 'tool' && asked.has(item.toolCallId)}
-          workDir={workDir}
-        />
-      ))}
+      <TurnItems run={run} from={hidden} workDir={workDir} />
       {run.retry !== null && <RetryNote retry={run.retry} />}
       <RunEnd run={run} newest={newest} />
-    </article>
+    </>
   )
-})
-
-function keyOf(item: RunView['items'][number]): string {
-  return `${item.kind}:${item.seq}`
 }
 
 function PromptHead({ run }: { run: RunView }) {

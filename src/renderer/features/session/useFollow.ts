@@ -22,7 +22,8 @@ export function useFollow(firstId: string | null): Follow {
   const content = useRef<HTMLDivElement>(null)
   const [following, setFollowing] = useState(true)
   const follows = useRef(true)
-  const height = useRef(0)
+  /** The first turn that is shown, and where it stood last. */
+  const anchor = useRef<{ turn: HTMLElement; topPx: number } | null>(null)
   const first = useRef(firstId)
 
   const toLatest = useCallback(() => {
@@ -35,13 +36,19 @@ export function useFollow(firstId: string | null): Follow {
     const element = scroller.current
     const inner = content.current
     if (element === null || inner === null) return undefined
+    let lastTop = element.scrollTop
     const onScroll = (): void => {
-      follows.current = element.scrollHeight - element.scrollTop - element.clientHeight <= NEAR_END_PX
+      const { scrollTop, scrollHeight, clientHeight } = element
+      // Only a way up is a wish to stay there: text that grew before this event came moved nobody.
+      if (scrollHeight - scrollTop - clientHeight <= NEAR_END_PX) follows.current = true
+      else if (scrollTop < lastTop) follows.current = false
+      lastTop = scrollTop
       setFollowing(follows.current)
+      anchor.current = anchorOf(element)
     }
     const onSize = new ResizeObserver(() => {
       if (follows.current) scrollTo(element, 'end')
-      height.current = element.scrollHeight
+      anchor.current = anchorOf(element)
     })
     element.addEventListener('scroll', onScroll, { passive: true })
     onSize.observe(inner)
@@ -54,8 +61,10 @@ export function useFollow(firstId: string | null): Follow {
 
   useLayoutEffect(() => {
     const element = scroller.current
-    if (element !== null && first.current !== null && firstId !== first.current && !follows.current) {
-      scrollTo(element, element.scrollTop + element.scrollHeight - height.current)
+    const before = anchor.current
+    if (element !== null && before !== null && firstId !== first.current && !follows.current) {
+      // Where the browser kept the place by itself, there is nothing left to move.
+      element.scrollTop += before.turn.getBoundingClientRect().top - before.topPx
     }
     first.current = firstId
   }, [firstId])
@@ -64,4 +73,9 @@ export function useFollow(firstId: string | null): Follow {
 
 function scrollTo(element: HTMLElement | null, top: number | 'end'): void {
   if (element !== null) element.scrollTop = top === 'end' ? element.scrollHeight : top
+}
+
+function anchorOf(scroller: HTMLElement): { turn: HTMLElement; topPx: number } | null {
+  const turn = scroller.querySelector<HTMLElement>('[data-turn]')
+  return turn === null ? null : { turn, topPx: turn.getBoundingClientRect().top }
 }

@@ -15,7 +15,11 @@ const CLOSED = createStore<TranscriptState>(() => ({
 }))
 
 /** The transcript of one session, open for as long as the component stands. */
-export function useTranscript(sessionId: string): { state: TranscriptState; loadEarlier: () => void } {
+export function useTranscript(sessionId: string): {
+  state: TranscriptState
+  loadEarlier: () => void
+  loadAll: () => Promise<void>
+} {
   const bridge = useBridge()
   const transcript = useOpened(useCallback(() => openTranscript(bridge, sessionId), [bridge, sessionId]))
   const state = useStore(transcript?.store ?? CLOSED)
@@ -23,5 +27,6 @@ export function useTranscript(sessionId: string): { state: TranscriptState; load
     state,
     // What failed is seen by the button, which stays.
     loadEarlier: () => void transcript?.loadEarlier().catch(() => {}),
+    loadAll: async () => transcript?.loadAll().catch(() => {}),
   }
 }
