@@ -166,7 +166,7 @@ describe('what a client sends', () => {
     expect(by(1)).toMatchObject({ ok: false, error: { code: 'input_invalid' } })
     expect(by(2)).toMatchObject({ ok: false, error: { code: 'procedure_unknown' } })
     expect(by(3)).toMatchObject({ end: 'error', error: { code: 'topic_unknown' } })
-    expect(by(4)).toMatchObject({ ok: false, error: { code: 'input_invalid' } })
+    expect(by(4)).toMatchObject({ ok: false, error: { code: 'prompt_invalid' } })
     expect(by(5)).toMatchObject({ ok: false, error: { code: 'session_not_found' } })
     expect(by(6)).toMatchObject({ end: 'error', error: { code: 'session_not_found' } })
     expect(by(7)).toMatchObject({ ok: false, error: { code: 'input_invalid' } })
