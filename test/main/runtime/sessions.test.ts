@@ -133,9 +133,8 @@ test('a queued draft is sent once after a run that completed, and stays after an
   await t.submit({ text: 'again' })
   await quiet()
   t.executor.last().end()
-  await quiet(10)
-  expect(t.executor.runs.map(({ spec }) => spec.prompt.text)).toEqual(['hi', 'again', 'and then this'])
-  expect(t.runtime.drafts.get(sessionId)).toMatchObject({ text: '', queued: false })
+  await expect.poll(() => t.executor.runs.map(({ spec }) => spec.prompt.text)).toEqual(['hi', 'again', 'and then this'])
+  await expect.poll(() => t.runtime.drafts.get(sessionId)).toMatchObject({ text: '', queued: false })
 })
 
 test('a snapshot pages from the newest turn backwards', async () => {
