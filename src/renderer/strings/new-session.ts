@@ -22,7 +22,7 @@ export const newSession = {
   },
   modeNotes: {
     plan: 'Reads and plans, changes nothing.',
-    agent: 'Asks before it changes or runs anything.',
+    agent: 'Asks before it changes a file or runs what is not harmless.',
     yolo: 'Acts without asking. Everything it does is on record.',
     os: 'Asks for nothing and may do anything you may.',
   },

@@ -10,7 +10,10 @@ export const PATIENCE_MS = 30_000
 export async function walkFirstRun(page: Page, folder: string): Promise<void> {
   await page.getByRole('heading', { name: 'Welcome to Wheelhouse' }).waitFor({ timeout: PATIENCE_MS })
   await page.getByRole('button', { name: 'Continue' }).click()
-  await page.getByRole('button', { name: 'Use the rehearsal model' }).click()
+  await page.getByRole('heading', { name: 'A model for it' }).waitFor({ timeout: PATIENCE_MS })
+  // On a machine with nothing configured the rehearsal is selected, and marked as one.
+  await page.getByRole('radio', { name: /Rehearsal/ }).check()
+  await page.getByRole('button', { name: 'Continue' }).click()
   await page.getByRole('textbox', { name: 'Project folder' }).fill(folder)
   await page.getByRole('button', { name: /Start the first session|Create this folder and start/ }).click()
   await prompt(page).waitFor({ timeout: PATIENCE_MS })

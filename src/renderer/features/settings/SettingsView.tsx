@@ -5,7 +5,6 @@ import { strings } from '../../strings/index.ts'
 import { Choice, OnOff, WholeNumber } from './controls.tsx'
 import { DoNotDisturb } from './DoNotDisturb.tsx'
 import { OsMode } from './OsMode.tsx'
-import { Proxy } from './Proxy.tsx'
 import styles from './settings.module.css'
 
 /** Every setting, saved as soon as it is changed. */
@@ -23,7 +22,6 @@ export function SettingsView() {
           <Section title={settings.sections.agents}>
             <Choice of="defaultMode" labels={settings.modes} />
             <OsMode />
-            <WholeNumber of="launchTimeoutS" unit={settings.seconds} min={5} max={600} />
           </Section>
           <Section title={settings.sections.attention}>
             <OnOff of="notifications" />
@@ -31,7 +29,6 @@ export function SettingsView() {
             <OnOff of="keepInTray" />
           </Section>
           <Section title={settings.sections.network}>
-            <Proxy />
             <WholeNumber of="requestBodyCapMiB" unit={settings.mib} min={1} max={128} />
             <WholeNumber of="webPort" unit={settings.port} min={1_024} max={65_535} empty={settings.portEmpty} />
           </Section>

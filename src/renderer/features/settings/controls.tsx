@@ -44,7 +44,7 @@ export function Choice<Key extends 'theme' | 'defaultMode'>({
 }
 
 export interface NumberProps {
-  of: 'launchTimeoutS' | 'requestBodyCapMiB' | 'webPort'
+  of: 'requestBodyCapMiB' | 'webPort'
   unit: string
   min: number
   max: number
