@@ -58,7 +58,7 @@ describe('a host that is killed', () => {
     await untilState(page, 'Failed')
     await page
       .getByRole('main')
-      .getByText(/ended while this ran/)
+      .getByText(/Wheelhouse ended while this run was under way/)
       .first()
       .waitFor({ timeout: PATIENCE_MS })
 
