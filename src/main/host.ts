@@ -6,6 +6,7 @@ import {
   createAgentExecutor,
   createAgents,
   createPreflights,
+  createProviderSwitch,
   createSessionRuntimes,
   executorMigrations,
 } from './executor/index.ts'
@@ -126,6 +127,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
     osEnabled: () => settings.get('osModeEnabled'),
     choices: { set: runtimes.set },
   })
+  const providerSwitch = createProviderSwitch({ clock, ids, log, store, providers, executor, runtime: () => runtime })
   const preflights = createPreflights({ clock, ids, agents, workers, hostEnv })
   const views = createViews({ runtime, executor, runtimes, agents })
 
@@ -142,6 +144,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
       preflights,
       views,
       runtimes,
+      providerSwitch,
       providers,
       shell: () => shell,
       health: (signal) => checkHealth({ platform, providers, preflights }, signal),
@@ -160,6 +163,10 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
     () => runtime.recovery.wake(),
     (error: unknown) => log.error('earlier workers could not be settled', { error }),
   )
+  // A switch of all sessions that a crash cut in two is carried on before anybody can see the half.
+  await providerSwitch
+    .recover()
+    .catch((error: unknown) => log.error('a switch of Providers could not be carried on', { error }))
 
   /** One step of the stop, within its part of the 15 s; what it leaves is on record and found by the next start. */
   const within = async (what: string, ms: number, step: Promise<unknown>): Promise<void> => {

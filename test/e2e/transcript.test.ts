@@ -165,7 +165,7 @@ async function startHost(session: SessionView, answers: Answers): Promise<void> 
         rev: 1,
         mode: { value: 'agent', options: [] },
         choice: session.choice,
-        choices: [{ choice: session.choice, label: session.choiceLabel, ready: true }],
+        choices: [{ choice: session.choice, label: session.choiceLabel, ready: true, efforts: [], effect: null }],
         source: 'catalog',
       }),
       'agents.list': () => ({ agents: [] }),

@@ -34,4 +34,22 @@ export const executorMigrations: readonly Migration[] = [
         CREATE INDEX agent_sessions_by_agent ON agent_sessions(agent_id, agent_session_id);`)
     },
   },
+  {
+    system: 'executor',
+    version: 2,
+    name: 'provider switches',
+    /** A switch of all sessions that is under way: the catalog is a file, so a crash between it and the sessions is carried on. */
+    up(db) {
+      db.exec(`
+        CREATE TABLE provider_switches (
+          id TEXT PRIMARY KEY,
+          client TEXT NOT NULL,
+          target TEXT NOT NULL CHECK (json_valid(target)),
+          steps TEXT NOT NULL CHECK (json_valid(steps)),
+          allow_strip INTEGER NOT NULL CHECK (allow_strip IN (0, 1)),
+          by TEXT NOT NULL CHECK (json_valid(by)),
+          created_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;`)
+    },
+  },
 ]

@@ -1,5 +1,5 @@
 import { AppError } from '../../shared/errors.ts'
-import type { Actor, AgentId, RuntimeChoice } from '../../shared/vocabulary.ts'
+import type { Actor, AgentId, Effort, RuntimeChoice } from '../../shared/vocabulary.ts'
 import type { Store } from '../platform/index.ts'
 import type { Providers, RuntimeEffect } from '../providers/index.ts'
 import type { Runtime } from '../runtime/index.ts'
@@ -10,6 +10,8 @@ export interface RuntimeOption {
   choice: RuntimeChoice
   label: string
   ready: boolean
+  /** What the model can be asked for beside its own default. */
+  efforts: readonly Effort[]
 }
 
 /** The only door that changes a session's connection, model or effort. */
@@ -19,6 +21,8 @@ export interface SessionRuntimes {
   initial(agentId: AgentId): RuntimeChoice
   labelOf(agentId: AgentId, choice: RuntimeChoice): string
   isRehearsal(choice: RuntimeChoice): boolean
+  /** What `set` would answer; null: the choice is none that a Provider is asked for. Changes nothing. */
+  preview(session: { id: string; agentId: AgentId }, choice: RuntimeChoice): RuntimeEffect | null
   /** Binding and session row move together, in one transaction. @throws AppError `config_conflict`, `config_value_invalid`. */
   set(
     request: { sessionId: string; choice: RuntimeChoice; allowHistoryStrip: boolean; expectedRev: number; by: Actor },
@@ -43,9 +47,15 @@ export function createSessionRuntimes(deps: {
     const agent = agents.get(agentId)
     // A catalog that cannot be read must not keep anybody from reading their sessions.
     const routed = agent.client === null || providers.failure() !== null ? [] : providers.choices(agent.client)
-    const listed = routed.map(({ choice, label, ready }) => ({ choice, label, ready }))
+    const several = new Set(routed.map(({ choice }) => choice.connectionId)).size > 1
+    const listed = routed.map(({ choice, label, connectionName, efforts, ready }) => ({
+      choice,
+      label: several ? `${connectionName} · ${label}` : label,
+      efforts,
+      ready,
+    }))
     return agent.ownLogin
-      ? [...listed, { choice: OWN_LOGIN, label: `${agent.label}’s own login`, ready: true }]
+      ? [...listed, { choice: OWN_LOGIN, label: `${agent.label}’s own login`, ready: true, efforts: [] }]
       : listed
   }
 
@@ -72,6 +82,11 @@ export function createSessionRuntimes(deps: {
       return choice.modelId ?? 'A Provider that is no longer there'
     },
     isRehearsal: (choice) => choice.connectionId !== null && deps.presetOf(choice.connectionId) === 'rehearsal',
+    preview({ id, agentId }, choice) {
+      const { client } = agents.get(agentId)
+      if (client === null || choice.connectionId === null || providers.failure() !== null) return null
+      return providers.previewRuntime({ sessionId: id, client, choice, allowHistoryStrip: false })
+    },
     async set(request, signal) {
       const { sessionId, choice, allowHistoryStrip, expectedRev, by } = request
       const session = runtime().sessions.get(sessionId)

@@ -226,7 +226,9 @@ export function createProviders(deps: ProvidersDeps): Providers {
 
     previewRuntime: (change) => open().sessions.previewRuntime(change),
     changeRuntime: (change, tx) => open().sessions.changeRuntime(change, tx),
-    previewSwitch: (client, connectionId) => open().sessions.previewSwitch(client, connectionId),
+    switchTarget: (client, connectionId) => open().switching.target(client, connectionId),
+    previewSwitch: (client, connectionId, { allowHistoryStrip }) =>
+      open().switching.preview(client, connectionId, allowHistoryStrip),
     sessionRuntime: (sessionId) => open().sessions.sessionRuntime(sessionId),
 
     lastExchange: (sessionId) => exchanges.last(sessionId),

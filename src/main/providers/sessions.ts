@@ -46,10 +46,6 @@ export interface SessionRoutes {
   bindWorker(request: LaunchRequest, tx: Tx): RoutePlan | null
   previewRuntime(change: RuntimeChange): RuntimeEffect
   changeRuntime(change: RuntimeChange, tx: Tx): RuntimeEffect
-  previewSwitch(
-    client: ClientId,
-    connectionId: string,
-  ): readonly { sessionId: string; from: RuntimeChoice; to: RuntimeChoice; effect: RuntimeEffect }[]
   sessionRuntime(sessionId: string): SessionRuntimeView | null
   /** The contract of a choice, its key at hand. Errors as `bindWorker`. */
   verify(client: ClientId, choice: RuntimeChoice): VerifiedContract
@@ -227,26 +223,6 @@ export function createSessionRoutes(deps: SessionDeps): SessionRoutes {
       }
       planned.apply(tx)
       return planned.effect
-    },
-    previewSwitch(client, connectionId) {
-      const sessions = new Set(
-        routes.all().flatMap((route) => (route.binding.client === client ? [route.sessionId] : [])),
-      )
-      return [...sessions].flatMap((sessionId) => {
-        const from = routes.marks(sessionId)?.choice
-        if (from === undefined) return []
-        const recorded = state.current().defaults[client]
-        const same: RuntimeChoice = { ...from, connectionId }
-        const fallback: RuntimeChoice = {
-          ...same,
-          modelId: recorded?.connectionId === connectionId ? recorded.modelId : null,
-        }
-        const first = previewRuntime({ sessionId, client, choice: same, allowHistoryStrip: false })
-        const useFirst = first.kind !== 'refused' || first.code === 'route_binding_incompatible'
-        const to = useFirst ? same : fallback
-        const effect = useFirst ? first : previewRuntime({ sessionId, client, choice: to, allowHistoryStrip: false })
-        return [{ sessionId, from, to, effect }]
-      })
     },
     sessionRuntime(sessionId) {
       const route = routes.ofSession(sessionId).at(-1)

@@ -26,6 +26,7 @@ import { createRouter } from './router/index.ts'
 import type { Router } from './router/index.ts'
 import { createRoutes } from './routes/routes.ts'
 import { createSessionRoutes } from './sessions.ts'
+import { createSwitching } from './switching.ts'
 import type { CredentialBackend, ProviderConnection, RouteNotice } from './types.ts'
 import { createUpstream } from './upstream/index.ts'
 import type { UpstreamDeps } from './upstream/index.ts'
@@ -131,6 +132,16 @@ export async function openSystem(deps: ProvidersDeps, exchanges: Exchanges, read
     codexCatalogPath: (workerId) => codexCatalogs.pathFor(workerId),
   })
 
+  const switching = createSwitching({
+    state,
+    routes,
+    preview: (change) => sessions.previewRuntime(change),
+    models(connectionId) {
+      const row = state.current().connections.find((candidate) => candidate.id === connectionId)
+      return row === undefined ? [] : modelsOf(row, { catalog: state.current(), discovery, codexModels })
+    },
+  })
+
   return {
     state,
     discovery,
@@ -146,6 +157,7 @@ export async function openSystem(deps: ProvidersDeps, exchanges: Exchanges, read
     router,
     edits,
     sessions,
+    switching,
     accounts: createAccounts({
       state,
       upstream,

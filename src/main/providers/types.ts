@@ -216,6 +216,14 @@ export interface RuntimeChange {
   allowHistoryStrip: boolean
 }
 
+/** One running session in a switch of all of them. `to` keeps its model and effort where the new connection has them. */
+export interface SwitchStep {
+  sessionId: string
+  from: RuntimeChoice
+  to: RuntimeChoice
+  effect: RuntimeEffect
+}
+
 /** A route that could not be read, or no longer says what the catalog says: advice, nothing was changed. */
 export interface RouteNotice {
   sessionId: string
@@ -299,11 +307,13 @@ export interface Providers {
   previewRuntime(change: RuntimeChange): RuntimeEffect
   /** Moves the session's open routes where the client allows it, in the caller's transaction; a refusal writes nothing. */
   changeRuntime(change: RuntimeChange, tx: Tx): RuntimeEffect
-  /** For every session of the client with an open route: what a switch to that connection would do to it. */
-  previewSwitch(
-    client: ClientId,
-    connectionId: string,
-  ): readonly { sessionId: string; from: RuntimeChoice; to: RuntimeChoice; effect: RuntimeEffect }[]
+  /**
+   * What the client's default becomes when it is switched to that connection: the recorded model where that is offered.
+   * @throws AppError `model_profile_not_found`, `model_profile_unsupported`, `upstream_model_required`.
+   */
+  switchTarget(client: ClientId, connectionId: string): ClientDefault
+  /** For every session of the client with an open route: what a switch would do to it. Errors as `switchTarget`. */
+  previewSwitch(client: ClientId, connectionId: string, options: { allowHistoryStrip: boolean }): readonly SwitchStep[]
   /** Null: no open route. */
   sessionRuntime(sessionId: string): SessionRuntimeView | null
 

@@ -12,6 +12,15 @@ const WARNINGS: Readonly<Record<string, string>> = {
   unencrypted_store: 'Its key lies in a file that is not encrypted.',
 }
 
+const REFUSALS: Readonly<Record<string, string>> = {
+  route_binding_incompatible: 'it holds hidden reasoning that only its present Provider can read',
+  model_profile_credential_not_ready: 'the Provider has no key',
+  reasoning_effort_unsupported: 'the model does not have its reasoning effort',
+  route_snapshot_invalid: 'what is stored of its route cannot be read',
+  session_not_found: 'it is no longer there',
+  config_conflict: 'somebody changed it meanwhile',
+}
+
 const models = (count: number): string => (count === 1 ? '1 model' : `${count.toLocaleString('en')} models`)
 
 export const providers = {
@@ -90,5 +99,25 @@ export const providers = {
   environmentText: 'The name of an environment variable of the host that holds the key.',
   advanced: 'More settings',
   save: 'Save',
+  switchSessions: 'Switch running sessions…',
+  switchTitle: (client: string, name: string) => `Switch ${client} to ${name}?`,
+  switchText: (client: string, model: string) =>
+    `It becomes the default of ${client}, with ${model} for new sessions. Answers that are under way end where they began.`,
+  switchLooking: 'Looking at what would change…',
+  switchNone: 'No session of this agent is running: only the default changes.',
+  switchList: 'What happens to each running session',
+  switchGone: 'A session that is no longer there',
+  switchModel: (from: string, to: string) => (from === to ? from : `${from} → ${to}`),
+  switchNow: 'with its next request',
+  switchNextTurn: 'with its next turn',
+  switchStripped: 'its hidden reasoning is cut from the history, for good',
+  switchStays: (why: string) => `stays: ${why}`,
+  switchStrip: 'Also move sessions whose hidden reasoning only the present Provider can read',
+  switchStripNote: 'That reasoning is then cut from their history, for good. What you see of them stays.',
+  switchConfirm: (count: number) =>
+    count === 0 ? 'Make it the default' : count === 1 ? 'Switch 1 session' : `Switch ${count} sessions`,
+  switchDone: 'Switched. These sessions stayed where they were:',
+  close: 'Close',
+  refused: (code: string) => REFUSALS[code] ?? 'it cannot change to that',
   changedMeanwhile: 'Somebody changed the Providers meanwhile. What you typed is kept: look over it, then save again.',
 } as const

@@ -29,7 +29,7 @@ export type TopicEvent<N extends TopicName> = z.output<(typeof topics)[N]['event
 export type { Procedure, ProcedureMap, Topic, TopicMap } from './define.ts'
 export * from './wire.ts'
 export { ATTACHMENT_PAGE_BYTES, AttachmentView, InputView, UPLOAD_CHUNK_BYTES } from './inputs.ts'
-export { ConnectionView, CatalogView, ModelView, PresetId } from './providers.ts'
+export { ConnectionView, CatalogView, ModelView, PresetId, SwitchStep } from './providers.ts'
 export { DecisionOutcome, SubmitReceipt } from './runs.ts'
 export {
   ConfigView,

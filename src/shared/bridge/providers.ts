@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { ClientId, Effort } from '../vocabulary.ts'
+import { ClientId, Effort, RuntimeChoice } from '../vocabulary.ts'
 import { mutation, query, topic } from './define.ts'
 import type { ProcedureMap, TopicMap } from './define.ts'
+import { RuntimeEffect } from './sessions.ts'
 
 export const PresetId = z.enum([
   'rehearsal',
@@ -82,6 +83,15 @@ const connectionInput = z.strictObject({
 /** The one field of the bridge that carries a key: parsed to a `Secret` at the host's edge, printed nowhere. */
 const key = z.string().max(4_096).optional()
 
+/** `modelId` of `to` is the session's own where the connection offers it. */
+export const SwitchStep = z.object({
+  sessionId: z.string(),
+  from: RuntimeChoice,
+  to: RuntimeChoice,
+  effect: RuntimeEffect,
+})
+export type SwitchStep = z.infer<typeof SwitchStep>
+
 const saved = z.object({ catalog: CatalogView, connectionId: z.string().nullable(), durable: z.boolean() })
 
 export const providerProcedures = {
@@ -123,6 +133,21 @@ export const providerProcedures = {
   'providers.setModelSupport': mutation({
     input: z.strictObject({ id: z.uuid(), enabledIds: z.array(z.string()).max(5_000) }),
     output: saved,
+  }),
+  /** What moving every running session of that agent to the connection would do to each. Changes nothing. */
+  'providers.previewSwitch': query({
+    input: z.strictObject({ client: ClientId, connectionId: z.uuid(), allowHistoryStrip: z.boolean().default(false) }),
+    output: z.object({ modelId: z.string(), steps: z.array(SwitchStep) }),
+  }),
+  /** Makes it the agent's default and moves its running sessions; those that refuse stay, and are named. */
+  'providers.switch': mutation({
+    input: z.strictObject({
+      client: ClientId,
+      connectionId: z.uuid(),
+      expectedRevision: z.int(),
+      allowHistoryStrip: z.boolean().default(false),
+    }),
+    output: z.object({ catalog: CatalogView, steps: z.array(SwitchStep), durable: z.boolean() }),
   }),
 } satisfies ProcedureMap
 

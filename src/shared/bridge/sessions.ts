@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { SessionEvent } from '../events.ts'
 import { DecisionItemSchema, RunViewSchema } from '../projection/index.ts'
-import { AgentId, Mode, RunState, RuntimeChoice } from '../vocabulary.ts'
+import { AgentId, Effort, Mode, RunState, RuntimeChoice } from '../vocabulary.ts'
 import { mutation, query, topic } from './define.ts'
 import type { ProcedureMap, TopicMap } from './define.ts'
 
@@ -73,6 +73,11 @@ export const Snapshot = z.object({
 })
 export type Snapshot = z.infer<typeof Snapshot>
 
+export const RuntimeEffect = z.union([
+  z.object({ kind: z.enum(['now', 'next_turn']), historyStripped: z.boolean() }),
+  z.object({ kind: z.literal('refused'), code: z.string() }),
+])
+
 export const ConfigView = z.object({
   rev: z.int(),
   mode: z.object({
@@ -80,16 +85,21 @@ export const ConfigView = z.object({
     options: z.array(z.object({ value: Mode, available: z.boolean(), why: z.string().nullable() })),
   }),
   choice: RuntimeChoice,
-  choices: z.array(z.object({ choice: RuntimeChoice, label: z.string(), ready: z.boolean() })),
+  choices: z.array(
+    z.object({
+      /** With the effort "default"; `efforts` are what else it can be asked for. */
+      choice: RuntimeChoice,
+      label: z.string(),
+      ready: z.boolean(),
+      efforts: z.array(Effort),
+      /** What the session would meet on changing to it; null where nobody can say before it is tried. */
+      effect: RuntimeEffect.nullable(),
+    }),
+  ),
   /** `agent`: the models came from the agent itself (its own login). */
   source: z.enum(['catalog', 'agent']),
 })
 export type ConfigView = z.infer<typeof ConfigView>
-
-export const RuntimeEffect = z.union([
-  z.object({ kind: z.enum(['now', 'next_turn']), historyStripped: z.boolean() }),
-  z.object({ kind: z.literal('refused'), code: z.string() }),
-])
 
 /** One entry that was found, and one line of it; `marks` are the ranges of that line that matched. */
 export const SearchHit = z.object({

@@ -16,8 +16,9 @@ const context: CallContext = {
 }
 
 function handlersOf(t: TestRuntime, options: readonly RuntimeOption[]) {
-  const runtimes: Pick<SessionRuntimes, 'options' | 'labelOf'> = {
+  const runtimes: Pick<SessionRuntimes, 'options' | 'labelOf' | 'preview'> = {
     options: () => options,
+    preview: () => ({ kind: 'next_turn', historyStripped: false }),
     labelOf: (_agentId, choice) => choice.modelId ?? '',
   }
   const settings: Pick<Settings, 'get'> = { get: (() => false) as Settings['get'] }
@@ -44,10 +45,10 @@ test('RT-A90 without a catalog a session still offers what it runs on', async ()
 
 test('what the catalog knows is offered once', async () => {
   await using t = await createTestRuntime()
-  const known = { choice: { ...CHOICE, effort: 'high' as const }, label: 'Work', ready: true }
+  const known = { choice: { ...CHOICE, effort: 'high' as const }, label: 'Work', ready: true, efforts: [] }
   const handlers = handlersOf(t, [known])
   const config = await handlers['sessions.config.get']({ sessionId: await make(t, CHOICE) }, context)
-  expect(config.choices).toEqual([known])
+  expect(config.choices).toEqual([{ ...known, effect: { kind: 'next_turn', historyStripped: false } }])
 })
 
 test('RT-A90 without a Provider nothing is offered, and mode and sandbox can be set', async () => {

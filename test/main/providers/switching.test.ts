@@ -87,15 +87,47 @@ test('a switch of all sessions names what would happen to each', async () => {
   await using upstream = await createFakeUpstream()
   const host = await world.open()
   const a = await create(host.providers, customInput('a', upstream.url))
-  const b = await create(host.providers, codexInput('b'))
+  const b = await create(host.providers, customInput('b', 'http://127.0.0.1:9/v1', { manualModelId: 'gpt-test' }))
   const plan = await bind(host, launch(a.id))
   await bind(host, launch(a.id, { workerId: 'worker-2', sessionId: 'session-2' }))
   expect(await askModel(plan)).toBe(200)
-  const preview = host.providers.previewSwitch('codex', b.id)
-  expect(preview.map((entry) => [entry.sessionId, entry.effect])).toEqual([
-    ['session-1', { kind: 'refused', code: 'route_binding_incompatible' }],
-    ['session-2', { kind: 'now', historyStripped: false }],
+  const effects = (allowHistoryStrip: boolean) =>
+    host.providers
+      .previewSwitch('codex', b.id, { allowHistoryStrip })
+      .map(({ sessionId, to, effect }) => [sessionId, to.modelId, effect])
+  expect(effects(false)).toEqual([
+    ['session-1', 'gpt-test', { kind: 'refused', code: 'route_binding_incompatible' }],
+    ['session-2', 'gpt-test', { kind: 'now', historyStripped: false }],
   ])
+  expect(effects(true)[0]).toEqual(['session-1', 'gpt-test', { kind: 'now', historyStripped: true }])
+})
+
+test('a switch keeps a model that the new connection offers, and takes its first one for the others', async () => {
+  await using world = await createWorld()
+  await using upstream = await createFakeUpstream()
+  const host = await world.open()
+  const a = await create(host.providers, customInput('a', 'http://127.0.0.1:9/v1'))
+  const b = await create(host.providers, customInput('b', upstream.url))
+  await host.providers.discover(b.id, { force: true }, new AbortController().signal)
+  const on = (modelId: string) => ({ connectionId: a.id, modelId, effort: 'default' as const })
+  await bind(host, launch(a.id, { choice: on('model-b') }))
+  await bind(host, launch(a.id, { workerId: 'worker-2', sessionId: 'session-2', choice: on('gpt-elsewhere') }))
+  expect(host.providers.switchTarget('codex', b.id)).toEqual({ connectionId: b.id, modelId: 'model-a' })
+  const steps = host.providers.previewSwitch('codex', b.id, { allowHistoryStrip: false })
+  expect(steps.map(({ to, effect }) => [to.modelId, effect.kind])).toEqual([
+    ['model-b', 'now'],
+    ['model-a', 'next_turn'],
+  ])
+})
+
+test('a switch to a connection without a known model, or of another agent, is refused', async () => {
+  await using world = await createWorld()
+  const host = await world.open()
+  const { id } = await create(host.providers, codexInput('a'))
+  const preview = (client: 'codex' | 'builtin') =>
+    host.providers.previewSwitch(client, id, { allowHistoryStrip: false })
+  expect(await codeOf(() => preview('codex'))).toBe('upstream_model_required')
+  expect(await codeOf(() => preview('builtin'))).toBe('model_profile_unsupported')
 })
 
 test('the rehearsal needs no key, and its address is asked for at each request', async () => {

@@ -1,4 +1,4 @@
-import type { SessionRuntimes } from '../../executor/index.ts'
+import type { ProviderSwitch, SessionRuntimes } from '../../executor/index.ts'
 import type { Providers } from '../../providers/index.ts'
 import type { Handlers } from '../types.ts'
 import { inputHandlers } from './inputs.ts'
@@ -13,6 +13,7 @@ export type { ShellPort } from './system.ts'
 export interface HandlerDeps extends SystemHandlerDeps {
   providers: Providers
   runtimes: SessionRuntimes
+  providerSwitch: ProviderSwitch
 }
 
 export function createHandlers(deps: HandlerDeps): Handlers {

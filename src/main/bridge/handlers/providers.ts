@@ -1,6 +1,7 @@
 import { CatalogView } from '../../../shared/bridge/index.ts'
 import type { providerProcedures } from '../../../shared/bridge/providers.ts'
 import type { Secret } from '../../platform/index.ts'
+import type { ProviderSwitch } from '../../executor/index.ts'
 import { createSecret } from '../../platform/index.ts'
 import type { Applied, CatalogView as Catalog, Providers } from '../../providers/index.ts'
 import { compact } from '../compact.ts'
@@ -19,7 +20,15 @@ const saved = ({ value, outcome }: Applied<Catalog>, connectionId: string | null
   durable: outcome.durable,
 })
 
-export function providerHandlers({ providers }: { providers: Providers }): HandlersOf<typeof providerProcedures> {
+export interface ProviderHandlerDeps {
+  providers: Providers
+  providerSwitch: ProviderSwitch
+}
+
+export function providerHandlers({
+  providers,
+  providerSwitch,
+}: ProviderHandlerDeps): HandlersOf<typeof providerProcedures> {
   return {
     'providers.list': async () => catalogView(await providers.catalog()),
     'providers.upsert': async ({ connection, key, expectedRevision }) => {
@@ -51,5 +60,13 @@ export function providerHandlers({ providers }: { providers: Providers }): Handl
     },
     'providers.setModelSupport': async ({ id, enabledIds }) =>
       saved(await providers.setEnabledModels(id, enabledIds), id),
+    'providers.previewSwitch': ({ client, connectionId, allowHistoryStrip }) => {
+      const { target, steps } = providerSwitch.preview(client, connectionId, { allowHistoryStrip })
+      return { modelId: target.modelId, steps: [...steps] }
+    },
+    'providers.switch': async (request, { actor, signal }) => {
+      const { steps, outcome } = await providerSwitch.run({ ...request, by: actor }, signal)
+      return { catalog: catalogView(await providers.catalog()), steps: [...steps], durable: outcome.durable }
+    },
   }
 }

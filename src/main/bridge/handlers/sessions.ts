@@ -18,6 +18,9 @@ const SOURCE: Readonly<Record<ConnectionInfo['kind'], Source>> = {
 }
 export const sourceOf = (connection: ConnectionInfo): Source => SOURCE[connection.kind]
 
+/** Above this a look at the settings would cost more than it tells; the change itself still says what it does. */
+const MAX_PREVIEWED = 200
+
 export function sessionHandlers(deps: {
   runtime: Runtime
   runtimes: SessionRuntimes
@@ -34,7 +37,17 @@ export function sessionHandlers(deps: {
       (option) => option.choice.connectionId === connectionId && option.choice.modelId === modelId,
     )
     if (listed || connectionId === null) return known
-    return [...known, { choice, label: runtimes.labelOf(agentId, choice), ready: false }]
+    return [...known, { choice, label: runtimes.labelOf(agentId, choice), ready: false, efforts: [] }]
+  }
+
+  function offersOf(row: SessionRow) {
+    const offers = choicesOf(row)
+    const previewed = offers.length <= MAX_PREVIEWED
+    return offers.map((offer) => ({
+      ...offer,
+      efforts: [...offer.efforts],
+      effect: previewed ? runtimes.preview(row, offer.choice) : null,
+    }))
   }
 
   return {
@@ -103,7 +116,7 @@ export function sessionHandlers(deps: {
           })),
         },
         choice: row.choice,
-        choices: choicesOf(row),
+        choices: offersOf(row),
         source: 'catalog',
       }
     },

@@ -4,6 +4,7 @@ import { strings } from '../../strings/index.ts'
 import { Button, Menu, StateMark } from '../../ui/index.ts'
 import { ConfirmClear, ConfirmDelete } from './Confirmations.tsx'
 import { Models } from './Models.tsx'
+import { SwitchDialog } from './SwitchDialog.tsx'
 import { TestLine } from './TestLine.tsx'
 import { useAsking } from './useAsking.ts'
 import { defaultOf, modelsOf } from './useCatalog.ts'
@@ -18,7 +19,7 @@ export interface ConnectionRowProps {
 /** One Provider; its models open below it. */
 export function ConnectionRow({ catalog, connection, onEdit }: ConnectionRowProps) {
   const [open, setOpen] = useState(false)
-  const [asks, setAsks] = useState<'delete' | 'clear' | null>(null)
+  const [asks, setAsks] = useState<'delete' | 'clear' | 'switch' | null>(null)
   const test = useAsking('providers.testSaved')
   const { providers } = strings
   const { name } = connection
@@ -51,6 +52,7 @@ export function ConnectionRow({ catalog, connection, onEdit }: ConnectionRowProp
             label={`${providers.more} ${name}`}
             trigger="⋯"
             actions={[
+              { label: providers.switchSessions, onSelect: () => setAsks('switch') },
               ...(connection.credentialHint === undefined
                 ? []
                 : [{ label: providers.clearKey, onSelect: () => setAsks('clear') }]),
@@ -61,6 +63,7 @@ export function ConnectionRow({ catalog, connection, onEdit }: ConnectionRowProp
         <TestLine asking={test} onCancel={test.cancel} />
         {open && <Models catalog={catalog} connection={connection} />}
       </article>
+      {asks === 'switch' && <SwitchDialog catalog={catalog} connection={connection} onClose={() => setAsks(null)} />}
       {asks === 'delete' && (
         <ConfirmDelete connection={connection} revision={catalog.revision} onClose={() => setAsks(null)} />
       )}

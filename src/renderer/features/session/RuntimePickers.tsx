@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { ConfigView, SessionView } from '../../../shared/bridge/index.ts'
-import type { Mode, RuntimeChoice } from '../../../shared/vocabulary.ts'
+import type { Effort, Mode, RuntimeChoice } from '../../../shared/vocabulary.ts'
 import { useCall } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { ConfirmDialog, ErrorNote, Select } from '../../ui/index.ts'
@@ -16,7 +16,12 @@ export function RuntimePickers({ session }: { session: SessionView }) {
   if (config.error !== null) return <ErrorNote error={config.error} onRetry={() => void config.refetch()} />
   if (config.data === undefined) return <div className={styles.pickers} />
   const { rev, mode, choice } = config.data
-  const items = choiceItems(config.data, session.choiceLabel)
+  const items = choiceItems(config.data, session)
+  const efforts = effortsOf(config.data)
+  const change = (next: RuntimeChoice): void => {
+    setAsked(next)
+    set({ expectedRev: rev, choice: next })
+  }
   return (
     <div className={styles.pickers}>
       <Select<Mode>
@@ -39,12 +44,22 @@ export function RuntimePickers({ session }: { session: SessionView }) {
         items={items}
         disabled={pending}
         onChange={(key) => {
-          const next = config.data.choices.find((option) => keyOf(option.choice) === key)?.choice
+          const next = config.data.choices.find((offer) => keyOf(offer.choice) === key)
           if (next === undefined || key === keyOf(choice)) return
-          setAsked(next)
-          set({ expectedRev: rev, choice: next })
+          // The effort stays where the new model has it.
+          change({ ...next.choice, effort: next.efforts.includes(choice.effort) ? choice.effort : 'default' })
         }}
       />
+      {efforts.length > 1 && (
+        <Select<Effort>
+          label={strings.session.effort}
+          tone="quiet"
+          value={choice.effort}
+          items={efforts.map((effort) => ({ value: effort, label: strings.session.efforts[effort] }))}
+          disabled={pending}
+          onChange={(effort) => effort !== choice.effort && change({ ...choice, effort })}
+        />
+      )}
       {error !== null && !needsStrip && <ErrorNote error={error} />}
       <ConfirmDialog
         open={needsStrip}
@@ -65,12 +80,30 @@ export function RuntimePickers({ session }: { session: SessionView }) {
 const keyOf = ({ connectionId, modelId }: RuntimeChoice): string => JSON.stringify([connectionId, modelId])
 
 /** Every choice, and the present one even if it is no longer offered. */
-function choiceItems(config: ConfigView, label: string): readonly SelectItem<string>[] {
-  const items = config.choices.map(({ choice, label, ready }) => ({
-    value: keyOf(choice),
-    label,
-    ...(ready ? {} : { note: strings.session.notReady, disabled: true }),
-  }))
+function choiceItems(config: ConfigView, session: SessionView): readonly SelectItem<string>[] {
   const present = keyOf(config.choice)
-  return items.some((item) => item.value === present) ? items : [{ value: present, label }, ...items]
+  const items = config.choices.map((offer) => {
+    const value = keyOf(offer.choice)
+    if (!offer.ready) return { value, label: offer.label, note: strings.session.notReady, disabled: true }
+    const note = value === present ? null : noteOf(offer.effect, session.activeRun !== null)
+    return note === null ? { value, label: offer.label } : { value, label: offer.label, note }
+  })
+  return items.some((item) => item.value === present)
+    ? items
+    : [{ value: present, label: session.choiceLabel }, ...items]
+}
+
+/** What a person should know before choosing it: what it costs the history, and when it counts if an agent is at work. */
+function noteOf(effect: ConfigView['choices'][number]['effect'], running: boolean): string | null {
+  if (effect === null) return null
+  if (effect.kind === 'refused') {
+    return effect.code === 'route_binding_incompatible' ? strings.session.effects.strips : null
+  }
+  return running ? strings.session.effects[effect.kind] : null
+}
+
+/** The efforts of the model that runs; the present one among them whatever the catalog says now. */
+function effortsOf({ choice, choices }: ConfigView): readonly Effort[] {
+  const offered = choices.find((offer) => keyOf(offer.choice) === keyOf(choice))?.efforts ?? []
+  return offered.length === 0 ? [] : [...new Set<Effort>(['default', ...offered, choice.effort])]
 }

@@ -30,8 +30,14 @@ function open(session: SessionView, { turns = [], ...handlers }: FakeHandlers & 
         },
         choice: session.choice,
         choices: [
-          { choice: session.choice, label: 'Rehearsal · rehearsal-1', ready: true },
-          { choice: { ...session.choice, modelId: 'big' }, label: 'Work · big', ready: true },
+          { choice: session.choice, label: 'Rehearsal · rehearsal-1', ready: true, efforts: [], effect: null },
+          {
+            choice: { ...session.choice, modelId: 'big' },
+            label: 'Work · big',
+            ready: true,
+            efforts: ['low', 'high'],
+            effect: { kind: 'refused', code: 'route_binding_incompatible' },
+          },
         ],
         source: 'catalog',
       }),
@@ -49,6 +55,38 @@ function open(session: SessionView, { turns = [], ...handlers }: FakeHandlers & 
 }
 
 const prompt = () => screen.findByRole('textbox', { name: 'Prompt' })
+
+describe('what a session runs on', () => {
+  test('a model that cannot read the history says so before it is chosen, and its effort is chosen beside it', async () => {
+    const big = { connectionId: 'c1', modelId: 'big', effort: 'default' as const }
+    const { host, user } = open(aSession({ choice: big, choiceLabel: 'Work · big' }), {
+      'sessions.config.set': () => ({ rev: 2, effect: { kind: 'next_turn', historyStripped: false } }),
+      'sessions.config.get': () => ({
+        rev: 1,
+        mode: { value: 'agent', options: [{ value: 'agent', available: true, why: null }] },
+        choice: big,
+        choices: [
+          { choice: big, label: 'Work · big', ready: true, efforts: ['low', 'high'], effect: null },
+          {
+            choice: { ...big, modelId: 'other' },
+            label: 'Home · other',
+            ready: true,
+            efforts: [],
+            effect: { kind: 'refused', code: 'route_binding_incompatible' },
+          },
+        ],
+        source: 'catalog',
+      }),
+    })
+    await user.click(await screen.findByRole('combobox', { name: 'Effort' }))
+    await user.click(await screen.findByRole('option', { name: 'High' }))
+    await waitFor(() =>
+      expect(host.calls('sessions.config.set')).toMatchObject([{ choice: { ...big, effort: 'high' } }]),
+    )
+    await user.click(screen.getByRole('combobox', { name: 'Model' }))
+    expect((await screen.findByRole('option', { name: /Home · other/ })).textContent).toContain('it would be cut')
+  })
+})
 
 describe('the prompt', () => {
   test('Enter sends it, Shift+Enter makes a new line, and what was sent leaves the draft', async () => {
