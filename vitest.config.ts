@@ -2,6 +2,8 @@ import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vitest/config'
 
 const setupFiles = ['./test/support/strict.ts']
+/** What a test waits for comes at once on a quiet machine; on a busy one it may take its time. */
+const patience = { poll: { timeout: 20_000 } }
 
 /** Projects run group after group: the browser suites get the machine to themselves. */
 export default defineConfig({
@@ -13,6 +15,7 @@ export default defineConfig({
           name: 'unit',
           include: ['test/{main,shared,agent,preload,tools}/**/*.test.ts'],
           setupFiles,
+          expect: patience,
           testTimeout: 60_000,
           // They wait for processes more than they work: three share two cores well.
           maxWorkers: 3,
@@ -26,6 +29,7 @@ export default defineConfig({
           environment: 'happy-dom',
           include: ['test/renderer/**/*.test.{ts,tsx}'],
           setupFiles: [...setupFiles, './test/support/dom.ts'],
+          expect: patience,
           testTimeout: 20_000,
           maxWorkers: 2,
           sequence: { groupOrder: 2 },
@@ -36,6 +40,7 @@ export default defineConfig({
           name: 'electron',
           include: ['test/electron/**/*.test.ts'],
           setupFiles,
+          expect: patience,
           testTimeout: 60_000,
           hookTimeout: 60_000,
           fileParallelism: false,
@@ -47,6 +52,7 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           setupFiles,
+          expect: patience,
           testTimeout: 60_000,
           hookTimeout: 60_000,
           fileParallelism: false,
@@ -58,6 +64,7 @@ export default defineConfig({
           name: 'agents',
           include: ['test/agents/*.test.ts'],
           setupFiles,
+          expect: patience,
           testTimeout: 120_000,
           hookTimeout: 120_000,
           fileParallelism: false,

@@ -56,7 +56,7 @@ test.each(DIALECTS)(
     expect(environment).not.toContain('WHEELHOUSE_MODEL')
     const pid = Number(await readFile(join(cwd, 'server.pid'), 'utf8'))
     await agent.end()
-    await expect.poll(() => lives(pid), { timeout: 5_000 }).toBe(false)
+    await expect.poll(() => lives(pid)).toBe(false)
   },
 )
 
@@ -91,7 +91,7 @@ test('an MCP server that does not start makes the session fail by name, and the 
     data: { code: 'mcp_server_unavailable', server: 'broken' },
   })
   const pid = Number(await readFile(join(cwd, 'server.pid'), 'utf8'))
-  await expect.poll(() => lives(pid), { timeout: 5_000 }).toBe(false)
+  await expect.poll(() => lives(pid)).toBe(false)
   const remote = { type: 'http', name: 'far', url: 'https://example.invalid', headers: [] }
   expect(await open([remote])).toMatchObject({ data: { code: 'mcp_server_unavailable', server: 'far' } })
 })

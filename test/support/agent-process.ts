@@ -151,7 +151,7 @@ export function startAgentProcess(options: {
     prompt: (sessionId, text) => agent.call('session/prompt', { sessionId, prompt: [{ type: 'text', text }] }),
     async end() {
       child.stdin?.end()
-      const late = setTimeout(() => child.kill('SIGKILL'), 5_000)
+      const late = setTimeout(() => child.kill('SIGKILL'), 30_000)
       const code = await exited
       clearTimeout(late)
       return code

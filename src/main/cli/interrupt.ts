@@ -12,18 +12,26 @@ export interface Interrupts {
   renew(): AbortSignal
 }
 
-export function listenForInterrupts(): Interrupts {
+export interface InterruptSource {
+  on(signal: (typeof SIGNALS)[number], listener: () => void): unknown
+  exit(code: number): void
+}
+
+export function listenForInterrupts(
+  source: InterruptSource = process,
+  nowMs: () => number = () => performance.now(),
+): Interrupts {
   const first = new AbortController()
   let current = first
   let toldAtMs = Number.NEGATIVE_INFINITY
   const tell = (): void => {
-    const repeats = performance.now() - toldAtMs < SAME_PRESS_MS
-    if (repeats) return
-    toldAtMs = performance.now()
-    if (current.signal.aborted) process.exit(EXIT.interrupted)
-    current.abort()
+    const atMs = nowMs()
+    if (atMs - toldAtMs < SAME_PRESS_MS) return
+    toldAtMs = atMs
+    if (current.signal.aborted) source.exit(EXIT.interrupted)
+    else current.abort()
   }
-  for (const signal of SIGNALS) process.on(signal, tell)
+  for (const signal of SIGNALS) source.on(signal, tell)
   // A closed pipe or terminal is told to the stream, and would end the process in the middle of everything.
   process.stdout.on('error', () => first.abort())
   process.stderr.on('error', () => undefined)

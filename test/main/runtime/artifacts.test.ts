@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { PNG } from './support/materials.ts'
 import { createTestRuntime, quiet } from './support/runtime.ts'
 import type { TestRuntime } from './support/runtime.ts'
@@ -101,7 +101,7 @@ test('RT-A83 bytes of a picture are published without a file, by an update witho
   const runId = await running(t)
   t.executor.last().sink.push({ kind: 'artifact', filename: 'plot', open: async () => ({ stream: bytes(PNG) }) })
   t.executor.last().end()
-  await vi.waitFor(() => expect(t.runtime.runs.get(runId).state).toBe('completed'))
+  await expect.poll(() => t.runtime.runs.get(runId).state).toBe('completed')
   expect(t.runtime.artifacts.ofRun(runId)).toMatchObject([
     { kind: 'image', filename: 'plot.png', mediaType: 'image/png', bytes: PNG.length },
   ])
@@ -117,7 +117,7 @@ test('a copy that is not ready 30 s after the end is left out, before the end an
     await new Promise(() => undefined)
   }
   t.executor.last().sink.push({ kind: 'artifact', filename: 'big', open: async () => ({ stream: stuck() }) })
-  await vi.waitFor(() => expect(readdirSync(folder(t))).toHaveLength(1))
+  await expect.poll(() => (existsSync(folder(t)) ? readdirSync(folder(t)) : [])).toHaveLength(1)
   t.executor.last().end()
   await quiet()
   expect(t.runtime.runs.get(runId).state).toBe('terminalizing')

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import type { AsideUpdate } from '../../../src/main/runtime/index.ts'
 import { permission } from './support/fake-executor.ts'
 import { createTestRuntime, quiet } from './support/runtime.ts'
@@ -12,7 +12,9 @@ function tables(t: TestRuntime): string[] {
 }
 
 /** Starts look at folders first, which takes its own time. */
-const started = (t: TestRuntime, count: number) => vi.waitFor(() => expect(t.executor.runs).toHaveLength(count))
+async function started(t: TestRuntime, count: number): Promise<void> {
+  await expect.poll(() => t.executor.runs.length).toBe(count)
+}
 
 function ask(t: TestRuntime, text = 'what is this?', signal?: AbortSignal) {
   const updates: AsideUpdate[] = []

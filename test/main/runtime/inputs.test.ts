@@ -221,7 +221,7 @@ test('a stream that stops coming, or never ends, is given up', async () => {
   }
   const waiting = prepare(t, { open: opened(stalled()) })
   const refused = waiting.catch((error: unknown) => error)
-  await vi.waitFor(() => expect(folders(t)).toHaveLength(1))
+  await expect.poll(() => folders(t)).toHaveLength(1)
   while (t.clock.pending() === 0) await quiet()
   await t.clock.advance(120_001)
   expect(await refused).toMatchObject({ code: 'input_read_timeout' })

@@ -58,7 +58,7 @@ describe('a stream', () => {
     const reply = await call(to, { path: '/v1/responses', body: BODY })
     expect(reply.complete).toBe(true)
     expect(createHash('sha256').update(reply.body).digest('hex')).toBe(sent.digest('hex'))
-    expect(to.exchanges[0]?.end).toBe('completed')
+    expect((await to.exchange()).end).toBe('completed')
   })
 
   test('each event leaves when it comes, the head before any of them', async () => {
@@ -99,14 +99,14 @@ describe('a stream', () => {
     await using claude = await startRouter({ baseUrl: upstream.url, binding: MESSAGES })
     await call(to, { path: '/v1/responses', body: BODY })
     await call(claude, { path: '/v1/messages', body: BODY })
-    expect(to.exchanges[0]).toMatchObject({
+    expect(await to.exchange()).toMatchObject({
       usage: { input: 20, cacheRead: 80, cacheWrite: null, output: 9, reasoning: 4 },
       responseId: 'resp_1',
       modelReported: 'm-1',
       end: 'completed',
       status: 200,
     })
-    expect(claude.exchanges[0]).toMatchObject({
+    expect(await claude.exchange()).toMatchObject({
       usage: { input: 20, cacheRead: 80, cacheWrite: null, output: 9 },
       responseId: 'msg_1',
       modelReported: 'c',
@@ -121,7 +121,7 @@ describe('a stream', () => {
     })
     await using to = await startRouter({ baseUrl: upstream.url })
     expect(await call(to, { path: '/v1/responses', body: BODY })).toMatchObject({ text, complete: true })
-    expect(to.exchanges[0]).toMatchObject({ usage: null, responseId: null, status: 200 })
+    expect(await to.exchange()).toMatchObject({ usage: null, responseId: null, status: 200 })
   })
 
   test('PR-A53 the agent hangs up: the upstream sees it and no flight is left', async () => {
@@ -216,7 +216,11 @@ describe('an upstream that goes away', () => {
     expect(text.startsWith(DELTA)).toBe(true)
     const event = /^event: error\ndata: (.+)\n\n$/.exec(text.slice(DELTA.length))
     expect(JSON.parse(event?.[1] ?? '')).toMatchObject({ type: 'error', code: 'upstream_disconnected' })
-    expect(to.exchanges[0]).toMatchObject({ end: 'upstream_disconnected', code: 'upstream_disconnected', status: 200 })
+    expect(await to.exchange()).toMatchObject({
+      end: 'upstream_disconnected',
+      code: 'upstream_disconnected',
+      status: 200,
+    })
   })
 
   test('PR-A54 inside an event: the prefix and a cut', async () => {
@@ -246,7 +250,7 @@ describe('an upstream that goes away', () => {
     })
     await using to = await startRouter({ baseUrl: upstream.url, binding })
     const reply = await call(to, { path, body: BODY })
-    return { ...reply, end: to.exchanges[0]?.end }
+    return { ...reply, end: (await to.exchange()).end }
   }
   const TEXT =
     'event: content_block_delta\ndata: {"type":"content_block_delta","delta":{"type":"text_delta","text":"hi"}}\n\n'
@@ -282,13 +286,13 @@ describe('an upstream that goes away', () => {
     })
     await using to = await startRouter({ baseUrl: upstream.url })
     expect((await call(to, { path: '/v1/responses', body: BODY })).text).toBe(failed)
-    expect(to.exchanges[0]).toMatchObject({ end: 'failed', streamError: 'server_error', status: 200 })
+    expect(await to.exchange()).toMatchObject({ end: 'failed', streamError: 'server_error', status: 200 })
   })
 
   test('an upstream that falls silent is gone', async () => {
     const held = heldAnswer(DELTA)
     await using upstream = await startUpstream(held.answer)
-    await using to = await startRouter({ baseUrl: upstream.url, upstream: { silenceMs: 300 } })
+    await using to = await startRouter({ baseUrl: upstream.url, upstream: { silenceMs: 1_500 } })
     const reply = await call(to, { path: '/v1/responses', body: BODY })
     expect(reply.text.slice(DELTA.length)).toContain('upstream_disconnected')
   })
@@ -339,7 +343,7 @@ describe('an error answer', () => {
     expect([messages.status, messages.headers['x-should-retry']]).toEqual([401, 'false'])
     const responses = await call(to, { path: '/v1/responses', body: BODY })
     expect([responses.status, responses.headers['x-wheelhouse-upstream-status']]).toEqual([400, '401'])
-    expect(to.exchanges[0]).toMatchObject({
+    expect(await to.exchange()).toMatchObject({
       status: 401,
       origin: 'upstream',
       requestId: 'q1',

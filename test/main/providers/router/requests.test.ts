@@ -167,7 +167,7 @@ describe('admission', () => {
     expect([reply.status, codeOf(reply.text), reply.headers['retry-after']]).toEqual([503, 'route_overloaded', '1'])
     to.router.abortRoute(aBinding(to.routeId).routeDigest)
     await Promise.all(running)
-    expect(to.router.flights()).toBe(0)
+    await expect.poll(() => to.router.flights()).toBe(0)
   })
 })
 
@@ -206,6 +206,7 @@ describe('bodies', () => {
     await call(to, { path: '/v1/responses', body: body('model-a') })
     await call(to, { path: '/v1/responses', body: body('gone') })
     expect(upstream.seen.map((seen) => seen.body.toString('utf8'))).toEqual([body('model-a'), body('model-a')])
+    await to.exchange(1)
     expect(to.exchanges.map(({ flags, modelAsked, modelSent }) => ({ flags, modelAsked, modelSent }))).toEqual([
       { flags: [], modelAsked: 'model-a', modelSent: 'model-a' },
       { flags: ['model_normalised'], modelAsked: 'gone', modelSent: 'model-a' },

@@ -124,6 +124,8 @@ export interface TestRouter extends AsyncDisposable {
   bind(routeId: string, binding: RouteBinding | null): void
   /** Resolves with the next exchange that ends. */
   nextExchange(): Promise<Exchange>
+  /** Resolves with the exchange that ended as the `at`-th. An answer's last byte may be read before its record is made. */
+  exchange(at?: number): Promise<Exchange>
 }
 
 export interface TestRouterOptions {
@@ -191,6 +193,13 @@ export async function startRouter(options: TestRouterOptions): Promise<TestRoute
       else bindings.set(routeDigest(id), binding)
     },
     nextExchange: () => new Promise((resolve) => waiting.push(resolve)),
+    async exchange(at = 0) {
+      for (;;) {
+        const ended = exchanges[at]
+        if (ended !== undefined) return ended
+        await new Promise((resolve) => waiting.push(resolve))
+      }
+    },
     async [Symbol.asyncDispose]() {
       await router.stop(AbortSignal.abort())
       await upstream.close()

@@ -10,7 +10,7 @@ import { call, startRouter, startUpstream } from '../router/support.ts'
 const signal = new AbortController().signal
 
 function get(upstream: Upstream, url: string, limits: { timeoutMs?: number; maxBytes?: number } = {}) {
-  const { timeoutMs = 5_000, maxBytes = 4_194_304 } = limits
+  const { timeoutMs = 60_000, maxBytes = 4_194_304 } = limits
   const auth = { mode: 'bearer', key: createSecret('sk-canary-0123456789') } as const
   return upstream.getJson({ url: new URL(url), auth, timeoutMs, maxBytes }, signal)
 }
