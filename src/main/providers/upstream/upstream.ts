@@ -6,6 +6,7 @@ import { blockedError, judgeHost } from './addresses.ts'
 import { authHeaders } from './auth.ts'
 import { createConnector, systemResolve } from './connector.ts'
 import type { Resolve } from './connector.ts'
+import { dispatch } from './dispatch.ts'
 import { readJson } from './json.ts'
 import type { Upstream, UpstreamAnswer, UpstreamRequest } from './types.ts'
 
@@ -53,28 +54,24 @@ export function createUpstream(deps: UpstreamDeps = {}): Upstream {
     if (verdict.loopback) headers['x-wheelhouse-hop'] = '1'
     if (request.body !== null) headers['content-length'] = String(byteLength(request.body))
 
-    const answer = await agent
-      .request({
-        origin: url.origin,
-        path: url.pathname + url.search,
-        method: request.method,
-        headers,
-        body: request.body === null ? null : toBody(request.body),
-        signal,
-      })
-      .catch((error: unknown) => {
-        throw transportError(error, signal)
-      })
-    const { statusCode } = answer
-    if (statusCode >= 300 && statusCode < 400) {
+    const { origin, pathname, search } = url
+    const body = request.body === null ? null : toBody(request.body)
+    const answer = await dispatch(
+      agent,
+      { origin, path: pathname + search, method: request.method, headers, body },
+      signal,
+    ).catch((error: unknown) => {
+      throw transportError(error, signal)
+    })
+    if (answer.status >= 300 && answer.status < 400) {
       discard(answer.body)
       throw new AppError(
         'upstream_redirect_rejected',
         'The Provider answered with a redirect, which Wheelhouse does not follow. Check its address.',
-        { detail: `status ${statusCode}` },
+        { detail: `status ${answer.status}` },
       )
     }
-    return { status: statusCode, headers: answer.headers, body: answer.body }
+    return answer
   }
 
   return {
