@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { Agent, request as httpRequest } from 'node:http'
 import { Worker } from 'node:worker_threads'
 import { createSystemClock } from '../../src/main/platform/index.ts'
 import { createRouter, routeDigest } from '../../src/main/providers/router/index.ts'
 import type { RouteBinding, RouterPort } from '../../src/main/providers/router/index.ts'
 import { createUpstream } from '../../src/main/providers/upstream/index.ts'
 import { createMemoryLog } from '../support/log.ts'
+import type { ClientTask } from './client-worker.ts'
 import { median } from './types.ts'
 import type { Benchmark, Figure } from './types.ts'
 
@@ -14,13 +14,14 @@ const REPEATS = 5
 
 export const routerFirstByte: Benchmark = {
   name: 'router-first-byte',
-  how: `Time to the first byte of the answer through the Router over that without it, interleaved, median of ${REPEATS} repeats; the Provider is in a thread of its own.`,
+  how: `Time to the first byte of the answer through the Router over that without it, interleaved, median of ${REPEATS} repeats; agent and Provider are in threads of their own.`,
   run: measureRouter,
 }
 
 async function measureRouter(): Promise<readonly Figure[]> {
-  const worker = new Worker(new URL('./upstream-worker.ts', import.meta.url))
-  const [upstreamPort] = (await once(worker, 'message')) as [number]
+  const provider = new Worker(new URL('./upstream-worker.ts', import.meta.url))
+  const client = new Worker(new URL('./client-worker.ts', import.meta.url))
+  const [upstreamPort] = (await once(provider, 'message')) as [number]
   const routeId = randomBytes(32).toString('base64url')
   const upstream = createUpstream()
   const router = createRouter({
@@ -31,17 +32,14 @@ async function measureRouter(): Promise<readonly Figure[]> {
     port: portTo(`http://127.0.0.1:${upstreamPort}`, bindingOf(routeId)),
   })
   const { port } = await router.ensureListening()
-  const agent = new Agent({ keepAlive: true })
   const measure = async (name: string, target: number, body: Buffer, rounds: number): Promise<Figure> => {
+    const task: ClientTask = { ports: [upstreamPort, port], routeId, body, rounds }
     const ratios: number[] = []
     // The first repeat warms up both ways and does not count.
     for (let repeat = 0; repeat <= REPEATS; repeat++) {
-      const direct: number[] = []
-      const routed: number[] = []
-      for (let round = 0; round < rounds; round++) {
-        direct.push(await firstByteMs(agent, upstreamPort, routeId, body))
-        routed.push(await firstByteMs(agent, port, routeId, body))
-      }
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread's port has no origin
+      client.postMessage(task)
+      const [[direct, routed]] = (await once(client, 'message')) as [[number[], number[]]]
       if (repeat > 0) ratios.push(median(routed) / median(direct))
     }
     return { name, unit: 'times', value: median(ratios), samples: ratios, target: { kind: 'at_most', value: target } }
@@ -52,32 +50,11 @@ async function measureRouter(): Promise<readonly Figure[]> {
       await measure('first byte, 8 MiB body that needs a splice', 4, bodyOf('stale', 8_388_608), 4),
     ]
   } finally {
-    agent.destroy()
+    await client.terminate()
     await router.stop(AbortSignal.abort())
     await upstream.close()
-    await worker.terminate()
+    await provider.terminate()
   }
-}
-
-function firstByteMs(agent: Agent, port: number, routeId: string, body: Buffer): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const began = performance.now()
-    const request = httpRequest({
-      agent,
-      host: '127.0.0.1',
-      port,
-      method: 'POST',
-      path: '/v1/responses',
-      headers: { authorization: `Bearer ${routeId}`, 'content-length': body.length },
-    })
-    request.on('error', reject).on('response', (response) => {
-      let first = 0
-      response.once('data', () => (first = performance.now() - began))
-      response.on('end', () => resolve(first)).on('error', reject)
-      if (response.statusCode !== 200) reject(new Error(`status ${response.statusCode}`))
-    })
-    request.end(body)
-  })
 }
 
 /** Items of a conversation, so that the scanner meets what it meets in life. */

@@ -35,10 +35,10 @@ export async function takeBody(
   const decoder = decoderFor(request.headers['content-encoding'])
   const wire = createGatherer(limits)
   if (decoder === null) {
-    for await (const chunk of chunksOf(request, signal)) {
+    await eachChunk(request, signal, (chunk) => {
       wire.take(chunk)
       scan(chunk)
-    }
+    })
     return { wire: wire.chunks, decoded: wire.chunks, wireBytes: wire.bytes() }
   }
   const decoded = createGatherer(limits)
@@ -54,7 +54,38 @@ export async function takeBody(
   return { wire: wire.chunks, decoded: decoded.chunks, wireBytes: wire.bytes() }
 }
 
-/** The request's chunks; leaving early keeps the connection, so that a refusal can still be read. */
+/** Hands on each chunk of the request in the turn it arrives in; a throw or the signal stops it and keeps the connection. */
+function eachChunk(request: IncomingMessage, signal: AbortSignal, take: (chunk: Buffer) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onData = (chunk: Buffer): void => {
+      try {
+        take(chunk)
+      } catch (error) {
+        request.pause()
+        settle(() => reject(error))
+      }
+    }
+    const onEnd = (): void => settle(resolve)
+    const onGone = (cause?: Error): void => settle(() => reject(brokenOff(cause)))
+    const onAbort = (): void => {
+      request.destroy()
+      settle(() => reject(signal.reason))
+    }
+    function settle(settled: () => void): void {
+      request.off('data', onData).off('end', onEnd).off('close', onGone)
+      signal.removeEventListener('abort', onAbort)
+      settled()
+    }
+    // An error closes the request; this listener stays, since one may come after all is settled.
+    request.on('error', onGone)
+    request.on('data', onData).on('end', onEnd).on('close', onGone)
+    signal.addEventListener('abort', onAbort, { once: true })
+    if (signal.aborted) onAbort()
+    else if (request.destroyed) onGone()
+  })
+}
+
+/** For a decoder, which may not keep up. Leaving early keeps the connection, so that a refusal can still be read. */
 async function* chunksOf(request: IncomingMessage, signal: AbortSignal): AsyncGenerator<Buffer> {
   const abort = (): void => void request.destroy()
   signal.addEventListener('abort', abort, { once: true })
@@ -63,10 +94,14 @@ async function* chunksOf(request: IncomingMessage, signal: AbortSignal): AsyncGe
     for await (const chunk of request.iterator({ destroyOnReturn: false })) yield chunk as Buffer
   } catch (error) {
     signal.throwIfAborted()
-    throw new AppError('request_body_malformed', 'The request broke off before its body had arrived.', { cause: error })
+    throw brokenOff(error)
   } finally {
     signal.removeEventListener('abort', abort)
   }
+}
+
+function brokenOff(cause: unknown): AppError {
+  return new AppError('request_body_malformed', 'The request broke off before its body had arrived.', { cause })
 }
 
 async function decode(
