@@ -2,6 +2,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { createBridgeServer, createHandlers, createSources, createViews } from './bridge/index.ts'
 import type { BridgeServer, ConnectionInfo, ShellPort } from './bridge/index.ts'
+import { createPlaces } from './deliveries/index.ts'
 import {
   createAgentExecutor,
   createAgents,
@@ -48,7 +49,12 @@ const MEBIBYTE = 1_048_576
 /** Together under the 15 s that a stop may take. */
 const STOP_MS = { runs: 6_000, workers: 6_000, ends: 1_000, providers: 1_500 } as const
 const REHEARSAL_NAME = 'Rehearsal'
-const NO_SHELL: ShellPort = { kind: 'cli', activate: () => Promise.resolve({ url: null }), pickFolder: null }
+const NO_SHELL: ShellPort = {
+  kind: 'cli',
+  activate: () => Promise.resolve({ url: null }),
+  pickFolder: null,
+  notify: null,
+}
 
 /**
  * The composition root: builds the systems over one data folder, hands each what it needs of the others, and starts them
@@ -120,9 +126,19 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
     runtime: () => runtime,
     presetOf: (connectionId) => presets.get(connectionId) ?? null,
   })
+  let shell: ShellPort = NO_SHELL
+  const places = createPlaces({
+    ...platform,
+    store: providers.slots('delivery'),
+    notify: () => shell.notify,
+    titleOf: (sessionId) => runtime.sessions.get(sessionId).title,
+    namedBy: () => [],
+  })
+  undo.defer(() => places.stop())
   const runtime: Runtime = createRuntime({
     ...platform,
     executor,
+    deliveries: places.port,
     isHeld: executor.isHeld,
     osEnabled: () => settings.get('osModeEnabled'),
     choices: { set: runtimes.set },
@@ -131,8 +147,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
   const preflights = createPreflights({ clock, ids, agents, workers, hostEnv })
   const views = createViews({ runtime, executor, runtimes, agents })
 
-  let shell: ShellPort = NO_SHELL
-  const sources = createSources({ clock, log, runtime, executor, providers, settings, views })
+  const sources = createSources({ clock, log, runtime, executor, providers, settings, places, views })
   const bridge: BridgeServer = createBridgeServer({
     clock,
     ids,
@@ -146,6 +161,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
       runtimes,
       providerSwitch,
       providers,
+      places,
       shell: () => shell,
       health: (signal) => checkHealth({ platform, providers, preflights }, signal),
       app: { version: APP_VERSION, homeDir: homedir() },
@@ -155,6 +171,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
   })
 
   const { firstScan } = runtime.start()
+  void places.sweep()
   void firstScan.then(
     (found) => log.info('the first recovery scan is done', { ...found }),
     (error: unknown) => log.error('the first recovery scan failed', { error }),
@@ -187,7 +204,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
     await within('workers', STOP_MS.workers, executor.stop())
     // The ends of runs whose agents had to be taken away are written now.
     await within('ends', STOP_MS.ends, runs)
-    await within('providers', STOP_MS.providers, Promise.all([providers.stop(), rehearsal.stop()]))
+    await within('providers', STOP_MS.providers, Promise.all([providers.stop(), rehearsal.stop(), places.stop()]))
     await platform.close()
   }
 

@@ -95,6 +95,7 @@ const PERMANENT = [
   'artifact_unresolvable',
   'delivery_lease_lost',
   'delivery_plan_conflict',
+  'delivery_target_not_found',
   'fork_no_completed_turn',
   'fork_boundary_invalid',
   'fork_boundary_unavailable',

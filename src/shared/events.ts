@@ -146,6 +146,8 @@ export const eventData = {
     wholeBytes: z.number().optional(),
     risk: Risk.nullable(),
     riskReason: z.string(),
+    /** The person's rule that answered it, where one did. */
+    ruleId: z.string().optional(),
     options: z.array(AnswerOption),
     paths: z.array(z.string()),
     expiresAt: z.number().nullable(),

@@ -1,5 +1,6 @@
 /** Every setting of the product: what it may be, what it is at first, and what it is for. */
 import { z } from 'zod'
+import { TargetRuns } from './vocabulary.ts'
 
 interface Setting<Schema extends z.ZodType> {
   readonly schema: Schema
@@ -19,6 +20,24 @@ const ProxyUrl = z
   .url({ protocol: /^https?$/, hostname: z.regexes.hostname })
   .max(2_048)
   .regex(/^[^@]*$/)
+
+const target = { id: z.uuid(), name: z.string().min(1).max(80), enabled: z.boolean(), runs: TargetRuns }
+
+/** A place that answers are sent to. What is secret of it lies in the credential store, under its id and `secretRev`. */
+export const DeliveryTargetSetting = z.discriminatedUnion('kind', [
+  z.strictObject({
+    ...target,
+    kind: z.literal('webhook'),
+    /** Scheme, host and port of the address: the rest of it may be a key. */
+    origin: z.string().max(2_048),
+    hasToken: z.boolean(),
+    idempotencyHeader: z.string().max(64).nullable(),
+    secretRev: z.int().min(1),
+  }),
+  z.strictObject({ ...target, kind: z.literal('file_drop'), folder: z.string().min(1).max(4_096) }),
+  z.strictObject({ ...target, kind: z.literal('os_notification') }),
+])
+export type DeliveryTargetSetting = z.infer<typeof DeliveryTargetSetting>
 
 export const SETTINGS = {
   theme: setting({ schema: z.enum(['system', 'light', 'dark']), default: 'system', about: 'Light or dark.' }),
@@ -61,6 +80,11 @@ export const SETTINGS = {
     schema: z.union([z.enum(['none', 'system']), ProxyUrl]),
     default: 'none',
     about: "How requests leave this machine: directly, by the system's proxy, or by the one at an address.",
+  }),
+  deliveryTargets: setting({
+    schema: z.array(DeliveryTargetSetting).max(8),
+    default: [],
+    about: 'Where answers are sent to, beside this window.',
   }),
   welcomeDone: setting({
     schema: z.boolean(),

@@ -51,6 +51,10 @@ export const Actor = z.object({
 })
 export type Actor = z.infer<typeof Actor>
 
+/** Whose answers go to a place: every run's, those of runs that nobody watches, or of schedules that name the place. */
+export const TargetRuns = z.enum(['all', 'scheduled', 'named'])
+export type TargetRuns = z.infer<typeof TargetRuns>
+
 /** Where a run was asked for; the first four are a person's. */
 export const Source = z.enum(['desktop', 'browser', 'cli', 'acp', 'cron', 'channel'])
 export type Source = z.infer<typeof Source>

@@ -1,9 +1,12 @@
 import type { CatalogView, Notice, TopicEvent } from '../../shared/bridge/index.ts'
+import type { Places } from '../deliveries/index.ts'
 import type { AgentExecutor } from '../executor/index.ts'
 import type { Clock, Log, Settings } from '../platform/index.ts'
 import type { Providers } from '../providers/index.ts'
-import type { Runtime } from '../runtime/index.ts'
+import type { DeliveryView as Delivery, Runtime } from '../runtime/index.ts'
+import { deliveryView } from './handlers/deliveries.ts'
 import { catalogView } from './handlers/providers.ts'
+import { ruleViews } from './handlers/rules.ts'
 import { createStateTopic } from './state-topic.ts'
 import type { TopicSources } from './types.ts'
 import type { Views } from './views.ts'
@@ -20,6 +23,7 @@ export interface SourceDeps {
   executor: AgentExecutor
   providers: Providers
   settings: Settings
+  places: Places
   views: Views
 }
 
@@ -32,7 +36,7 @@ export interface Sources {
 
 /** The topics, fed by what the systems tell after their commits. */
 export function createSources(deps: SourceDeps): Sources {
-  const { clock, log, runtime, executor, providers, settings, views } = deps
+  const { clock, log, runtime, executor, providers, settings, places, views } = deps
 
   const sessions = createStateTopic<TopicEvent<'sessions'>>(() => ({
     kind: 'snapshot',
@@ -48,6 +52,14 @@ export function createSources(deps: SourceDeps): Sources {
   const settingsTopic = createStateTopic(settingsEvent)
   const catalog = async (): Promise<CatalogView> => catalogView(await providers.catalog())
   const providersTopic = createStateTopic(catalog)
+  const rulesEvent = (): TopicEvent<'rules'> => ({ rules: ruleViews(runtime) })
+  const rules = createStateTopic(rulesEvent)
+  const targetsEvent = async (): Promise<TopicEvent<'deliveries'>> => ({
+    kind: 'targets',
+    targets: await places.views(),
+  })
+  const deliveries = createStateTopic(targetsEvent)
+  let toldTargets = JSON.stringify(settings.get('deliveryTargets'))
   const notices: Notice[] = []
   const noticesTopic = createStateTopic<TopicEvent<'notices'>>(() => ({ kind: 'snapshot', notices: [...notices] }))
 
@@ -57,6 +69,12 @@ export function createSources(deps: SourceDeps): Sources {
     tick = null
     for (const sessionId of dirty) tellSession(sessionId)
     dirty.clear()
+  }
+  const tellDeliveries = (changed: readonly (Delivery | null)[]): void => {
+    if (deliveries.subscribers() === 0) return
+    for (const each of changed) {
+      if (each !== null) deliveries.publish({ kind: 'delivery', delivery: deliveryView(deps, each) })
+    }
   }
   const markDirty = (sessionId: string): void => {
     dirty.add(sessionId)
@@ -82,9 +100,19 @@ export function createSources(deps: SourceDeps): Sources {
           decisions.publish({ kind: row.status === 'pending' ? 'requested' : 'settled', decision: views.decision(row) })
         }
       }
+      if (change.kind === 'rules') rules.publish(rulesEvent())
+      if (change.kind === 'delivery') tellDeliveries([runtime.deliveries.get(change.deliveryId)])
+      // What an answer is sent to is planned with the end of its run.
+      if (change.kind === 'run') tellDeliveries(runtime.deliveries.list({ runId: change.runId }))
       if ('sessionId' in change) markDirty(change.sessionId)
     }),
-    settings.subscribe(() => settingsTopic.publish(settingsEvent())),
+    settings.subscribe(({ deliveryTargets }) => {
+      settingsTopic.publish(settingsEvent())
+      const targets = JSON.stringify(deliveryTargets)
+      if (targets === toldTargets) return
+      toldTargets = targets
+      targetsEvent().then(deliveries.publish, (error: unknown) => log.warn('the places could not be told', { error }))
+    }),
   ]
   const forget = [
     executor.onChange(() => {
@@ -109,6 +137,8 @@ export function createSources(deps: SourceDeps): Sources {
       decisions: (_filter, { signal }) => decisions.open(signal),
       workers: (_filter, { signal }) => workers.open(signal),
       settings: (_filter, { signal }) => settingsTopic.open(signal),
+      rules: (_filter, { signal }) => rules.open(signal),
+      deliveries: (_filter, { signal }) => deliveries.open(signal),
       providers: (_filter, { signal }) => providersTopic.open(signal),
       notices: (_filter, { signal }) => noticesTopic.open(signal),
       'session.events': (filter, { after = 0, signal }) => sessionEvents(runtime, filter.sessionId, after, signal),

@@ -84,6 +84,7 @@ export function createViews(deps: {
         complete: row.complete,
         risk: row.risk,
         riskReason: row.riskReason,
+        ...(row.ruleId === null ? {} : { ruleId: row.ruleId }),
         options: [...row.options],
         paths: [...row.paths],
         createdAt: row.createdAt,
@@ -108,8 +109,8 @@ export function createViews(deps: {
   }
 }
 
-/** A worker may outlive its session's row. */
-function titleOf(runtime: Runtime, sessionId: string): string | null {
+/** Null: the session is gone; a worker may outlive its row. */
+export function titleOf(runtime: Pick<Runtime, 'sessions'>, sessionId: string): string | null {
   try {
     return runtime.sessions.get(sessionId).title
   } catch {

@@ -77,6 +77,7 @@ async function serve(options: { port: number | null; demo: boolean }, entryDir: 
     kind: 'browser',
     activate: (want) => Promise.resolve({ url: want === 'link' ? web.newUrl() : null }),
     pickFolder: null,
+    notify: null,
   })
   undo.use(await control.listen(dataDir, (connection) => host.attach(connection, 'cli')))
   const demo = options.demo ? `&view=/session/${await openDemo(host)}` : ''

@@ -1,7 +1,10 @@
-/** What carries a run's answer to where it goes. The only door of this folder: transports for the runtime's outbox. */
+/** Where a run's answer goes beside the window, and what carries it there. The only door of this folder. */
 export { createFileDrop } from './file-drop.ts'
 export type { FileDropDeps } from './file-drop.ts'
 export { createNotificationDelivery } from './os-notification.ts'
 export type { ShowNotification } from './os-notification.ts'
+export { createPlaces } from './places.ts'
+export type { Places, PlacesDeps } from './places.ts'
 export { createWebhook } from './webhook.ts'
 export type { WebhookDeps, WebhookEndpoint } from './webhook.ts'
+export type { SecretStore } from './webhook-secrets.ts'

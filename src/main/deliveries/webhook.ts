@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { Agent } from 'undici'
+import { AppError } from '../../shared/errors.ts'
 import type { Clock, Secret } from '../platform/types.ts'
 import type { ClaimedOperation, DeliveryResult, DeliveryTransport } from '../runtime/index.ts'
 import { bodyOf } from './webhook-body.ts'
@@ -14,21 +15,25 @@ export interface WebhookEndpoint {
   url: string
   /** Sent as a bearer token. */
   secret: Secret | null
-  /** The header in which the receiver looks for a key that makes a second arrival count once; null: it looks for none. */
-  idempotencyHeader: string | null
 }
 
 export interface WebhookDeps {
   clock: Pick<Clock, 'nowMs'>
-  /** What the person set up under this name; null: nothing any more. */
-  endpointOf(targetId: string): WebhookEndpoint | null
+  /** What the person set up under this name; null: nothing any more. @throws AppError: it cannot be read now. */
+  endpointOf(targetId: string): Promise<WebhookEndpoint | null>
+  /** The header in which the receiver looks for a key that makes a second arrival count once; null: it looks for none. */
+  idempotencyHeaderOf(targetId: string): string | null
 }
 
 /**
  * Sends answers as JSON and files as multipart to an address that the person set up. Redirects are not followed: the secret
  * is for that address alone.
  */
-export function createWebhook({ clock, endpointOf }: WebhookDeps): DeliveryTransport & { close(): Promise<void> } {
+export function createWebhook({
+  clock,
+  endpointOf,
+  idempotencyHeaderOf,
+}: WebhookDeps): DeliveryTransport & { close(): Promise<void> } {
   const agent = new Agent({
     connect: { timeout: CONNECT_MS },
     headersTimeout: ANSWER_MS,
@@ -45,6 +50,7 @@ export function createWebhook({ clock, endpointOf }: WebhookDeps): DeliveryTrans
     if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
       return { status: 'failed', failureCode: 'webhook_address_invalid' }
     }
+    const header = idempotencyHeaderOf(operation.target.targetId)
     const { contentType, bytes, pieces, release } = await bodyOf(operation)
     let sent = false
     async function* body(): AsyncGenerator<Uint8Array> {
@@ -61,7 +67,7 @@ export function createWebhook({ clock, endpointOf }: WebhookDeps): DeliveryTrans
           'content-length': String(bytes),
           'user-agent': 'Wheelhouse',
           ...(endpoint.secret === null ? {} : { authorization: `Bearer ${endpoint.secret.reveal('upstream_header')}` }),
-          ...(endpoint.idempotencyHeader === null ? {} : { [endpoint.idempotencyHeader]: operation.idempotencyKey }),
+          ...(header === null ? {} : { [header]: operation.idempotencyKey }),
         },
         body: Readable.from(body(), { objectMode: false }),
         signal,
@@ -99,11 +105,18 @@ export function createWebhook({ clock, endpointOf }: WebhookDeps): DeliveryTrans
   return {
     id: 'webhook',
     capability: { text: true, image: true, file: true, video: true },
-    isIdempotent: ({ targetId }) => (endpointOf(targetId)?.idempotencyHeader ?? null) !== null,
+    isIdempotent: ({ targetId }) => idempotencyHeaderOf(targetId) !== null,
     async execute(operation, signal) {
       // A file travels with the message that names it.
       if (operation.kind === 'upload_artifact') return { status: 'uploaded' }
-      const endpoint = endpointOf(operation.target.targetId)
+      let endpoint: WebhookEndpoint | null
+      try {
+        endpoint = await endpointOf(operation.target.targetId)
+      } catch (error) {
+        // A keychain that is locked may be open at the next attempt.
+        if (error instanceof AppError) return { status: 'sending', failureCode: error.code }
+        throw error
+      }
       if (endpoint === null) return { status: 'failed', failureCode: 'webhook_unknown' }
       return send(endpoint, operation, signal)
     },

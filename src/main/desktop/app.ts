@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Event } from 'electron'
 import { connectInProcess } from '../bridge/index.ts'
 import { openDemo } from '../demo.ts'
+import type { ShowNotification } from '../deliveries/index.ts'
 import type { Host } from '../host.ts'
 import { createHostControl } from '../platform/index.ts'
 import { createAnnouncer } from './announcer.ts'
@@ -9,6 +10,7 @@ import type { ElectronApi } from './electron-api.ts'
 import { serveIpc } from './ipc.ts'
 import { lockDown } from './lockdown.ts'
 import { appMenu } from './menu.ts'
+import { BODY_CHARS, readable, shortened, TITLE_CHARS } from './notification-text.ts'
 import { systemNotifications } from './notifications.ts'
 import { createNotifier } from './notifier.ts'
 import type { Place } from './places.ts'
@@ -74,6 +76,7 @@ export async function runApp(options: AppOptions): Promise<RunningApp> {
       appMenu({ platform: process.platform, development: page.development, newWindow: windows.open }),
     ),
   )
+  const notifications = openNotifications(options, windows)
   host.setShell({
     kind: 'electron',
     async activate(want) {
@@ -82,6 +85,7 @@ export async function runApp(options: AppOptions): Promise<RunningApp> {
       return { url: null }
     },
     pickFolder: () => pickFolder(electron),
+    notify: electron.Notification.isSupported() ? (answer) => notifications.show(answer) : null,
   })
   const followTheme = (): void => {
     electron.nativeTheme.themeSource = settings.get('theme')
@@ -91,7 +95,6 @@ export async function runApp(options: AppOptions): Promise<RunningApp> {
 
   const listening = await createHostControl().listen(paths.dataDir, (connection) => void host.attach(connection, 'cli'))
   const tray = openTray(options, { open, quit })
-  const notifications = openNotifications(options, windows)
   open(options.args.includes('--demo') ? { kind: 'session', sessionId: await openDemo(host) } : undefined)
 
   const shutdown = createShutdown({
@@ -151,7 +154,12 @@ function openTray({ electron, host }: AppOptions, on: { open(place?: Place): voi
   }
 }
 
-function openNotifications({ electron, host }: AppOptions, windows: Windows): Disposable {
+interface Notifications extends Disposable {
+  /** An answer on its way to the person. */
+  show: ShowNotification
+}
+
+function openNotifications({ electron, host }: AppOptions, windows: Windows): Notifications {
   const { clock, secrets, settings } = host.platform
   const bridge = connectInProcess(clock, (connection) => void host.attach(connection, 'notification'))
   const announcer = createAnnouncer({
@@ -181,6 +189,14 @@ function openNotifications({ electron, host }: AppOptions, windows: Windows): Di
     open: windows.show,
   })
   return {
+    show({ title, body, sessionId }) {
+      if (isQuiet()) return 'quiet'
+      const text = shortened(readable(secrets.redact(body)), BODY_CHARS)
+      const card = { title: shortened(readable(secrets.redact(title)), TITLE_CHARS), body: text, buttons: [] }
+      const clicked = (): void => windows.show(sessionId === null ? undefined : { kind: 'session', sessionId })
+      announcer.announce({ about: 'news', card, clicked })
+      return 'shown'
+    },
     [Symbol.dispose]() {
       notifier[Symbol.dispose]()
       news[Symbol.dispose]()

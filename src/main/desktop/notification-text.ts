@@ -4,7 +4,7 @@ import { revealText } from '../../shared/reveal.ts'
 
 /** So much of a command leaves for the system's own notification centre, and no content of a file. */
 export const BODY_CHARS = 120
-const TITLE_CHARS = 60
+export const TITLE_CHARS = 60
 
 /** What stands before the command's name: its value is environment, and stays here. */
 const ASSIGNMENTS = /^(?:\s*[A-Za-z_]\w*=(?:"[^"]*"|'[^']*'|[^\s"'])*\s+)+/

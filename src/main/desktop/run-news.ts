@@ -1,10 +1,8 @@
 import type { Bridge } from '../../shared/bridge/client.ts'
 import type { SessionView } from '../../shared/bridge/index.ts'
 import type { Announcer } from './announcer.ts'
-import { readable, shortened } from './notification-text.ts'
+import { readable, shortened, TITLE_CHARS } from './notification-text.ts'
 import type { Place } from './places.ts'
-
-const TITLE_CHARS = 60
 
 /** What is said of a run's end; a cancelled one was ended by the person. */
 const ENDS: Readonly<Partial<Record<NonNullable<SessionView['lastRun']>['state'], string>>> = {

@@ -5,6 +5,7 @@ import { withDeadline } from '../platform/index.ts'
 import { offeredEfforts } from './contracts/efforts.ts'
 import { createExchanges } from './exchanges.ts'
 import { modelsOf } from './models.ts'
+import { createSlots } from './credentials/slots.ts'
 import { createMutex } from './mutex.ts'
 import { fieldsFor, presetOf, protocolOf } from './presets.ts'
 import { openSystem } from './system.ts'
@@ -230,6 +231,8 @@ export function createProviders(deps: ProvidersDeps): Providers {
     previewSwitch: (client, connectionId, { allowHistoryStrip }) =>
       open().switching.preview(client, connectionId, allowHistoryStrip),
     sessionRuntime: (sessionId) => open().sessions.sessionRuntime(sessionId),
+
+    slots: (prefix) => createSlots(() => open().keys, prefix),
 
     lastExchange: (sessionId) => exchanges.last(sessionId),
     onExchange: (listener) => exchanges.subscribe(listener),

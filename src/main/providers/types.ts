@@ -232,6 +232,21 @@ export interface RouteNotice {
   reason: 'malformed' | 'connection_gone'
 }
 
+/**
+ * Secrets under refs that begin with one system's own prefix. Errors as the credential store's:
+ * `credential_store_unavailable`, `credential_store_failed`.
+ */
+export interface SecretSlots {
+  /** Can it take a secret now? Never throws. */
+  available(): Promise<boolean>
+  set(ref: string, secret: Secret): Promise<PersistOutcome>
+  /** Null: there is none, for certain. */
+  get(ref: string): Promise<Secret | null>
+  delete(ref: string): Promise<PersistOutcome>
+  /** All refs with the prefix; null where the store cannot say. */
+  refs(): Promise<readonly string[] | null>
+}
+
 export interface Providers {
   /**
    * Loads catalog, credentials and routes; sweeps orphaned keys. Listens only where a route of before is still open.
@@ -316,6 +331,9 @@ export interface Providers {
   previewSwitch(client: ClientId, connectionId: string, options: { allowHistoryStrip: boolean }): readonly SwitchStep[]
   /** Null: no open route. */
   sessionRuntime(sessionId: string): SessionRuntimeView | null
+
+  /** A part of the credential store for another system's secrets. @throws AppError `model_profiles_unavailable`. */
+  slots(prefix: string): SecretSlots
 
   lastExchange(sessionId: string): ExchangeRecord | null
   onExchange(listener: (exchange: ExchangeRecord) => void): () => void

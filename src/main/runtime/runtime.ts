@@ -1,7 +1,7 @@
 import { AppError } from '../../shared/errors.ts'
 import { isTerminal } from '../../shared/vocabulary.ts'
 import type { Actor, RuntimeChoice } from '../../shared/vocabulary.ts'
-import type { Platform, Tx } from '../platform/types.ts'
+import type { Platform } from '../platform/types.ts'
 import type { SnapshotDeps } from './admission/snapshot.ts'
 import { createAdmissions } from './admission/submit.ts'
 import type { Admissions } from './admission/submit.ts'
@@ -333,7 +333,12 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
     decisions,
     rules: {
       list: () => tables.rules.all(),
-      delete: (ruleId) => store.writeTx((_tx: Tx) => tables.rules.delete(ruleId)),
+      delete: (ruleId) =>
+        store.writeTx((tx) => {
+          const deleted = tables.rules.delete(ruleId)
+          if (deleted) store.afterCommit(tx, () => changes.tell({ kind: 'rules' }))
+          return deleted
+        }),
     },
     config: {
       set: sessions.configure,
@@ -349,7 +354,12 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
     drafts,
     inputs,
     artifacts,
-    deliveries: { list: deliveries.list, reopen: deliveries.reopen, reconcile: deliveries.reconcile },
+    deliveries: {
+      list: deliveries.list,
+      get: deliveries.get,
+      reopen: deliveries.reopen,
+      reconcile: deliveries.reconcile,
+    },
     changes: { subscribe: changes.subscribe },
     cleanUp: housekeeping.round,
     recovery: { scanNow: coordinator.scanNow, wake: coordinator.wake },

@@ -363,6 +363,8 @@ export interface DecisionRow {
   blob: string | null
   risk: Risk | null
   riskReason: string
+  /** The person's rule that answered it; null: no rule did. */
+  ruleId: string | null
   options: readonly AnswerOption[]
   paths: readonly string[]
   status: 'pending' | 'resolved' | 'cancelled' | 'timed_out' | 'withdrawn'
@@ -380,6 +382,17 @@ export type DecisionOutcome =
   | { kind: 'resolved' }
   | { kind: 'already_resolved'; answer: Answer; by: Actor; atMs: number }
   | { kind: 'closed'; status: 'cancelled' | 'timed_out' | 'withdrawn'; atMs: number }
+
+/** Newest first. `before`: the id of the last one that is known. */
+export interface DecisionQuery {
+  sessionId?: string
+  runId?: string
+  outcome?: 'pending' | 'allowed' | 'refused' | 'unanswered'
+  by?: 'person' | 'policy'
+  risk?: Risk
+  before?: string
+  limit: number
+}
 
 export interface DraftRow {
   rev: number
@@ -427,6 +440,10 @@ export type RuntimeChange =
   | { kind: 'run'; sessionId: string; runId: string }
   | { kind: 'decision'; sessionId: string; decisionId: string }
   | { kind: 'draft'; sessionId: string }
+  /** A rule came or went. */
+  | { kind: 'rules' }
+  /** A piece of it was sent, or is to be tried again. */
+  | { kind: 'delivery'; sessionId: string; deliveryId: string }
   | { kind: 'commands'; sessionId: string; commands: readonly AgentCommand[] }
   | { kind: 'scan'; outcome: ScanOutcome | null; error: ErrorCode | null }
 

@@ -10,6 +10,7 @@ const LABELS: Readonly<Record<SettingKey, string>> = {
   launchTimeoutS: 'Start timeout',
   requestBodyCapMiB: 'Request size limit',
   upstreamProxy: 'Proxy',
+  deliveryTargets: 'Where answers go',
   welcomeDone: 'First steps',
   webPort: 'Browser port',
 }

@@ -1,7 +1,9 @@
 /** The bridge contract: every procedure and topic once, and the types that follow from them. */
 import type { z } from 'zod'
+import { deliveryProcedures, deliveryTopics } from './deliveries.ts'
 import { inputProcedures } from './inputs.ts'
 import { providerProcedures, providerTopics } from './providers.ts'
+import { ruleProcedures, ruleTopics } from './rules.ts'
 import { runProcedures, runTopics } from './runs.ts'
 import { sessionProcedures, sessionTopics } from './sessions.ts'
 import { systemProcedures, systemTopics } from './system.ts'
@@ -11,9 +13,18 @@ export const procedures = {
   ...sessionProcedures,
   ...runProcedures,
   ...inputProcedures,
+  ...ruleProcedures,
+  ...deliveryProcedures,
   ...providerProcedures,
 } as const
-export const topics = { ...systemTopics, ...sessionTopics, ...runTopics, ...providerTopics } as const
+export const topics = {
+  ...systemTopics,
+  ...sessionTopics,
+  ...runTopics,
+  ...ruleTopics,
+  ...deliveryTopics,
+  ...providerTopics,
+} as const
 
 export type ProcedureName = keyof typeof procedures
 /** What a caller hands in: defaults may be left out. */
@@ -28,8 +39,11 @@ export type TopicEvent<N extends TopicName> = z.output<(typeof topics)[N]['event
 
 export type { Procedure, ProcedureMap, Topic, TopicMap } from './define.ts'
 export * from './wire.ts'
+export { DeliveryView, TargetInput, TargetView } from './deliveries.ts'
+export type { ParsedTarget } from './deliveries.ts'
 export { ATTACHMENT_PAGE_BYTES, AttachmentView, InputView, UPLOAD_CHUNK_BYTES } from './inputs.ts'
 export { ConnectionView, CatalogView, ModelView, PresetId, SwitchStep } from './providers.ts'
+export { RuleView } from './rules.ts'
 export { DecisionOutcome, SubmitReceipt } from './runs.ts'
 export {
   ConfigView,

@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { ErrorInfo, SessionEvent } from '../events.ts'
 import { RunViewSchema } from '../projection/index.ts'
-import { Answer, Mode, RunState } from '../vocabulary.ts'
+import { Actor, Answer, Mode, Risk, RunState } from '../vocabulary.ts'
 import { mutation, query, topic } from './define.ts'
 import type { ProcedureMap, TopicMap } from './define.ts'
 import { DecisionView } from './sessions.ts'
-import { Actor } from '../vocabulary.ts'
 
 const sessionId = z.uuid()
 const runId = z.uuid()
@@ -87,9 +86,20 @@ export const runProcedures = {
     output: z.object({ events: z.array(SessionEvent), headSeq: z.int(), floorSeq: z.int(), hasMore: z.boolean() }),
   }),
   'decisions.pending': query({ input: z.strictObject({}), output: z.object({ decisions: z.array(DecisionView) }) }),
+  /** Newest first, of one session or of all. `next` is the `before` of the page that follows. */
   'decisions.history': query({
-    input: z.strictObject({ sessionId, limit: z.int().min(1).max(200).default(50) }),
-    output: z.object({ decisions: z.array(DecisionView) }),
+    input: z.strictObject({
+      sessionId: sessionId.optional(),
+      runId: runId.optional(),
+      /** How it ended: allowed, refused, or without an answer. */
+      outcome: z.enum(['pending', 'allowed', 'refused', 'unanswered']).optional(),
+      by: z.enum(['person', 'policy']).optional(),
+      risk: Risk.optional(),
+      /** The id of the last one that is known. */
+      before: z.uuid().optional(),
+      limit: z.int().min(1).max(200).default(50),
+    }),
+    output: z.object({ decisions: z.array(DecisionView), next: z.string().nullable() }),
   }),
   'decisions.resolve': mutation({
     input: z.strictObject({ decisionId: z.uuid(), answer: Answer }),

@@ -31,6 +31,8 @@ export const DecisionItem = z.object({
   wholeBytes: z.number().optional(),
   risk: Risk.nullable(),
   riskReason: z.string(),
+  /** The person's rule that answered it, where one did. */
+  ruleId: z.string().optional(),
   options: z.array(AnswerOption),
   paths: z.array(z.string()),
   createdAt: z.number(),

@@ -63,9 +63,24 @@ test('a damaged copy of a file is not dropped', async () => {
 
 test('a notification shows the beginning of an answer, once per tag', async () => {
   const shown: unknown[] = []
-  const transport = createNotificationDelivery((notification) => shown.push(notification))
+  const transport = createNotificationDelivery((notification) => {
+    shown.push(notification)
+    return 'shown'
+  })
   const payload = 'ä'.repeat(500)
-  await transport.execute(operationOf({ payload }), new AbortController().signal)
-  expect(shown).toEqual([{ tag: operationOf().idempotencyKey, title: 'Wheelhouse', body: `${'ä'.repeat(399)}…` }])
+  expect(await transport.execute(operationOf({ payload }), new AbortController().signal)).toEqual({
+    status: 'delivered',
+  })
+  expect(shown).toEqual([
+    { tag: operationOf().idempotencyKey, title: 'Wheelhouse', body: `${'ä'.repeat(399)}…`, sessionId: null },
+  ])
   expect(transport.isIdempotent(operationOf().target)).toBe(true)
+})
+
+test.each([
+  ['quiet', { status: 'unsupported', failureCode: 'notification_quiet' }],
+  ['unavailable', { status: 'failed', failureCode: 'notification_unavailable' }],
+] as const)('a notification that is not shown (%s) is not called delivered', async (how, expected) => {
+  const transport = createNotificationDelivery(() => how)
+  expect(await transport.execute(operationOf(), new AbortController().signal)).toEqual(expected)
 })

@@ -11,9 +11,18 @@ import { artifactOf, operationOf, startReceiver } from './support.ts'
 const clock = createFakeClock()
 const quietSignal = (): AbortSignal => new AbortController().signal
 
-function webhookTo(url: string, change: Partial<WebhookEndpoint> = {}) {
-  const endpoint: WebhookEndpoint = { url, secret: null, idempotencyHeader: null, ...change }
-  const webhook = createWebhook({ clock, endpointOf: (id) => (id === 'main' ? endpoint : null) })
+function webhookTo(
+  url: string,
+  {
+    secret = null,
+    idempotencyHeader = null,
+  }: { secret?: WebhookEndpoint['secret']; idempotencyHeader?: string | null } = {},
+) {
+  const webhook = createWebhook({
+    clock,
+    endpointOf: async (id) => (id === 'main' ? { url, secret } : null),
+    idempotencyHeaderOf: (id) => (id === 'main' ? idempotencyHeader : null),
+  })
   return {
     isIdempotent: webhook.isIdempotent,
     execute: (change: Partial<ClaimedOperation> = {}) => webhook.execute(operationOf(change), quietSignal()),

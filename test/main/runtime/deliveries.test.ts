@@ -180,7 +180,8 @@ test('RT-A69 a webhook that is unavailable for 11 minutes is tried after 1, 2, 4
   const clock = createFakeClock()
   const webhook = createWebhook({
     clock,
-    endpointOf: () => ({ url: receiver.url, secret: null, idempotencyHeader: null }),
+    endpointOf: async () => ({ url: receiver.url, secret: null }),
+    idempotencyHeaderOf: () => null,
   })
   receiver.answer = (response) => void response.writeHead(503).end()
   await using t = await createTestRuntime({
@@ -244,6 +245,7 @@ async function twoWorkers(t: TestRuntime) {
       tables: { deliveries: table },
       writer: { emitIn: () => () => undefined },
       keeper: { instanceId },
+      changes: { tell: () => undefined, subscribe: () => ({ [Symbol.dispose]: () => undefined }) },
     })
   const [text = '', upload = ''] = delivery.operations.map(({ id }) => id)
   return { table, transport, text, upload, delivery, a: worker('a'), b: worker('b') }

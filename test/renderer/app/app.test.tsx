@@ -16,7 +16,7 @@ function show(hash = '#/approvals') {
   window.history.replaceState(null, '', hash)
   const session = aSession({ id: numbered(1), title: 'Fix dates' })
   const host = createFakeBridge(
-    { 'presence.set': () => ({ ok: true }), 'decisions.history': () => ({ decisions: [] }) },
+    { 'presence.set': () => ({ ok: true }), 'decisions.history': () => ({ decisions: [], next: null }) },
     {
       sessions: { kind: 'snapshot', sessions: [session] },
       decisions: { kind: 'snapshot', decisions: [] },

@@ -1,8 +1,11 @@
+import type { Places } from '../../deliveries/index.ts'
 import type { ProviderSwitch, SessionRuntimes } from '../../executor/index.ts'
 import type { Providers } from '../../providers/index.ts'
 import type { Handlers } from '../types.ts'
+import { deliveryHandlers } from './deliveries.ts'
 import { inputHandlers } from './inputs.ts'
 import { providerHandlers } from './providers.ts'
+import { ruleHandlers } from './rules.ts'
 import { runHandlers } from './runs.ts'
 import { sessionHandlers } from './sessions.ts'
 import { systemHandlers } from './system.ts'
@@ -14,6 +17,7 @@ export interface HandlerDeps extends SystemHandlerDeps {
   providers: Providers
   runtimes: SessionRuntimes
   providerSwitch: ProviderSwitch
+  places: Places
 }
 
 export function createHandlers(deps: HandlerDeps): Handlers {
@@ -22,6 +26,8 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...sessionHandlers({ ...deps, settings: deps.platform.settings }),
     ...runHandlers(deps),
     ...inputHandlers(deps),
+    ...ruleHandlers(deps),
+    ...deliveryHandlers(deps),
     ...providerHandlers(deps),
   }
 }

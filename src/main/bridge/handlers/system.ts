@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { AppError } from '../../../shared/errors.ts'
 import type { Check } from '../../../shared/bridge/index.ts'
 import type { systemProcedures } from '../../../shared/bridge/system.ts'
+import type { ShowNotification } from '../../deliveries/index.ts'
 import type { AgentExecutor, Preflights } from '../../executor/index.ts'
 import type { Clock, OpenPlatform } from '../../platform/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
@@ -16,6 +17,8 @@ export interface ShellPort {
   activate(want: 'window' | 'link'): Promise<{ url: string | null }>
   /** Null where no dialog can be shown. */
   pickFolder: (() => Promise<string | null>) | null
+  /** Null where no notification of the system can be shown. */
+  notify: ShowNotification | null
 }
 
 export interface SystemHandlerDeps {

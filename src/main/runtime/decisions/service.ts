@@ -14,7 +14,7 @@ import { persist } from '../execution/persist.ts'
 import { UNANSWERED } from '../execution/terminal.ts'
 import { evaluate, followLinks } from '../policy/index.ts'
 import type { Settlement } from '../store/decisions.ts'
-import type { DecisionOutcome, DecisionRow, PermissionDecision, PermissionRequest } from '../types.ts'
+import type { DecisionOutcome, DecisionQuery, DecisionRow, PermissionDecision, PermissionRequest } from '../types.ts'
 import { actionText, makeCard, requestedEvent, ruleFor } from './card.ts'
 import type { Card } from './card.ts'
 import { createExpiry } from './expiry.ts'
@@ -43,7 +43,8 @@ export interface DecisionService {
    */
   resolve(request: { decisionId: string; answer: Answer; by: Actor }, signal?: AbortSignal): Promise<DecisionOutcome>
   pending(sessionId: string | null): DecisionRow[]
-  history(sessionId: string, limit: number): DecisionRow[]
+  /** Newest first, of one session or of all. */
+  history(query: DecisionQuery): DecisionRow[]
   get(decisionId: string): DecisionRow | null
   /** What was open at an instant (wall clock). */
   replayAt(sessionId: string, atMs: number): DecisionRow[]
@@ -219,7 +220,10 @@ export function createDecisionService(ctx: RuntimeContext, registry: RunRegistry
     if (settlement.status === 'resolved' && answer !== null && 'option' in answer) {
       const projectDir = tables.sessions.get(row.sessionId)?.workDir ?? ''
       const rule = ruleFor(row, answer.option, { id: ids.next(), projectDir, createdAt: at })
-      if (rule !== null && tables.rules.count(rule) < MAX_RULES) tables.rules.put(rule)
+      if (rule !== null && tables.rules.count(rule) < MAX_RULES) {
+        tables.rules.put(rule)
+        store.afterCommit(tx, () => changes.tell({ kind: 'rules' }))
+      }
     }
     emitSettled(emit, row, settlement)
     store.afterCommit(tx, () => tell(row))
@@ -349,7 +353,7 @@ export function createDecisionService(ctx: RuntimeContext, registry: RunRegistry
     waiting: () => [...open.values()].some((requests) => requests.size > 0),
     resolve,
     pending: (sessionId) => tables.decisions.pending(sessionId),
-    history: (sessionId, limit) => tables.decisions.history(sessionId, limit),
+    history: tables.decisions.list,
     get: (decisionId) => tables.decisions.get(decisionId),
     replayAt: (sessionId, atMs) => tables.decisions.openAt(sessionId, atMs),
     async preview(decisionId, offset) {

@@ -6,15 +6,24 @@ import type { EndWork } from '../types.ts'
 import { createOutbox } from './outbox.ts'
 import { targetsOfRun } from './terminal.ts'
 import { DeliveryTarget, MAX_TARGETS } from './types.ts'
-import type { DeliveryPort, DeliveryTransport, DeliveryView } from './types.ts'
+import type { DeliveryPort, DeliveryStatus, DeliveryTransport, DeliveryView } from './types.ts'
 import { createDeliveryWorker } from './worker.ts'
 
 const PAGE = 100
 const MAX_PAGE = 500
 
+export interface DeliveryQuery {
+  sessionId?: string
+  runId?: string
+  status?: DeliveryStatus
+  before?: string
+  limit?: number
+}
+
 export interface Deliveries {
-  /** Newest first, 100 by default and 500 at most; `before` is a delivery's id. */
-  list(query: { sessionId: string; runId?: string; before?: string; limit?: number }): DeliveryView[]
+  /** Newest first, of one session or of all, 100 by default and 500 at most; `before` is a delivery's id. */
+  list(query: DeliveryQuery): DeliveryView[]
+  get(deliveryId: string): DeliveryView | null
   /**
    * Tries an operation that failed, or whose outcome is not known, once more, and what failed because of it: a person's own
    * wish, since it may arrive twice. False: there is nothing to try.
@@ -40,8 +49,12 @@ export function createDeliveries(deps: {
   const outbox = createOutbox(deps.ctx)
   const worker = createDeliveryWorker({ ...deps, outbox })
   return {
-    list: ({ sessionId, runId = null, before = null, limit = PAGE }) =>
-      tables.deliveries.list({ sessionId, runId, before, limit: Math.min(MAX_PAGE, Math.max(1, limit)) }),
+    list: ({ sessionId = null, runId = null, status = null, before = null, limit = PAGE }) => {
+      const bounded = Math.min(MAX_PAGE, Math.max(1, limit))
+      return tables.deliveries.list({ id: null, sessionId, runId, status, before, limit: bounded })
+    },
+    get: (id) =>
+      tables.deliveries.list({ id, sessionId: null, runId: null, status: null, before: null, limit: 1 })[0] ?? null,
     async reopen({ operationId }) {
       const reopened = await outbox.reopen(operationId)
       if (reopened) worker.look()

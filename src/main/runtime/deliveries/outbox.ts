@@ -1,5 +1,6 @@
 /** The steps of one operation, each a transaction of its own: whoever holds its lease writes, anybody else is refused. */
 import { AppError } from '../../../shared/errors.ts'
+import type { Tx } from '../../platform/types.ts'
 import type { RuntimeContext } from '../context.ts'
 import { isOpen } from '../store/deliveries.ts'
 import type { DeliveryRow, OperationOutcome, OperationRow } from '../store/deliveries.ts'
@@ -28,13 +29,13 @@ export interface Outbox {
 /** An operation in the hands of this process. */
 export type Claim = Omit<ClaimedOperation, 'artifact'> & { sessionId: string; artifactId: string | null; owner: string }
 
-export interface OutboxDeps extends Pick<RuntimeContext, 'clock' | 'store' | 'failpoints'> {
+export interface OutboxDeps extends Pick<RuntimeContext, 'clock' | 'store' | 'failpoints' | 'changes'> {
   tables: Pick<RuntimeContext['tables'], 'deliveries'>
   writer: Pick<RuntimeContext['writer'], 'emitIn'>
   keeper: Pick<RuntimeContext['keeper'], 'instanceId'>
 }
 
-export function createOutbox({ clock, store, tables, writer, keeper, failpoints }: OutboxDeps): Outbox {
+export function createOutbox({ clock, store, tables, writer, keeper, failpoints, changes }: OutboxDeps): Outbox {
   const table = tables.deliveries
   const owner = keeper.instanceId
 
@@ -68,30 +69,34 @@ export function createOutbox({ clock, store, tables, writer, keeper, failpoints 
     table.setStatus(deliveryId, statusOf(states), at)
   }
 
-  function eventOf(operationId: string) {
+  /** Its log and whoever lists deliveries are told what became of it. */
+  function tell(tx: Tx, operationId: string): void {
     const found = find(operationId)
     if (found === null) throw busy(operationId)
     const { operation, delivery } = found
     const { id, kind, sequence, status, failureCode, attempts: attempt, nextAttemptAt } = operation
-    return {
-      sessionId: delivery.sessionId,
-      draft: {
-        runId: null,
-        type: 'delivery_updated' as const,
-        data: {
-          runId: delivery.runId,
-          deliveryId: delivery.id,
-          deliveryStatus: delivery.status,
-          operationId: id,
-          kind,
-          sequence,
-          status,
-          failureCode,
-          attempt,
-          nextAttemptAt,
-        },
+    writer.emitIn(
+      tx,
+      delivery.sessionId,
+    )({
+      runId: null,
+      type: 'delivery_updated',
+      data: {
+        runId: delivery.runId,
+        deliveryId: delivery.id,
+        deliveryStatus: delivery.status,
+        operationId: id,
+        kind,
+        sequence,
+        status,
+        failureCode,
+        attempt,
+        nextAttemptAt,
       },
-    }
+    })
+    store.afterCommit(tx, () => {
+      changes.tell({ kind: 'delivery', sessionId: delivery.sessionId, deliveryId: delivery.id })
+    })
   }
 
   return {
@@ -105,8 +110,7 @@ export function createOutbox({ clock, store, tables, writer, keeper, failpoints 
           const { remoteAssetId, remoteMessageId, remoteState } = operation
           const kept = { remoteAssetId, remoteMessageId, remoteState, nextAttemptAt: null }
           settle(found, { ...kept, status: 'uncertain', failureCode: 'worker_lost' }, at)
-          const { sessionId, draft } = eventOf(operationId)
-          writer.emitIn(tx, sessionId)(draft)
+          tell(tx, operationId)
           return null
         }
         table.claim(operationId, { owner, expiresAt: at + LEASE_MS, at })
@@ -147,8 +151,7 @@ export function createOutbox({ clock, store, tables, writer, keeper, failpoints 
         }
         settle(found, outcomeOf(operation, result, { at, idempotent: transport.isIdempotent(delivery.target) }), at)
         failpoints.hit('delivery.before_commit')
-        const { sessionId, draft } = eventOf(claim.id)
-        writer.emitIn(tx, sessionId)(draft)
+        tell(tx, claim.id)
       }),
     reopen: (operationId) =>
       store.writeTx((tx) => {
@@ -160,8 +163,7 @@ export function createOutbox({ clock, store, tables, writer, keeper, failpoints 
         const at = clock.nowMs()
         if (root === null || !table.reopen(root.id, at)) return false
         aggregate(root.deliveryId, at)
-        const { sessionId, draft } = eventOf(root.id)
-        writer.emitIn(tx, sessionId)(draft)
+        tell(tx, root.id)
         return true
       }),
   }

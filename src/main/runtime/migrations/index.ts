@@ -1,6 +1,7 @@
 import type { Migration } from '../../platform/types.ts'
 import { initial } from './001-initial.ts'
 import { removals } from './002-removals.ts'
+import { listings } from './003-listings.ts'
 
 /** The runtime's migrations, in order. */
-export const runtimeMigrations: readonly Migration[] = [initial, removals]
+export const runtimeMigrations: readonly Migration[] = [initial, removals, listings]

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { Actor, Answer, AnswerOption, PermissionAction, Risk, ToolKind } from '../../../shared/vocabulary.ts'
 import type { Database } from '../../platform/types.ts'
-import type { DecisionRow } from '../types.ts'
+import type { DecisionQuery, DecisionRow } from '../types.ts'
 import { readJson } from './json.ts'
 
 const Payload = z.object({
@@ -14,6 +14,8 @@ const Payload = z.object({
   complete: z.boolean(),
   wholeBytes: z.number().nullable(),
   riskReason: z.string(),
+  /** Rows of before there were rules have none. */
+  ruleId: z.string().nullable().default(null),
   options: z.array(AnswerOption),
   paths: z.array(z.string()),
 })
@@ -82,9 +84,25 @@ export function createDecisionTable(db: Database) {
   const pendingSql = db.prepare(
     `SELECT * FROM decisions WHERE status = 'pending' AND (@sessionId IS NULL OR session_id = @sessionId) ORDER BY created_at, id`,
   )
-  const historySql = db.prepare(
-    'SELECT * FROM decisions WHERE session_id = ? ORDER BY created_at DESC, id DESC LIMIT ?',
-  )
+  const option = `json_extract(nullif(value, ''), '$.option')`
+  const CONDITIONS: Readonly<Record<Exclude<keyof DecisionQuery, 'limit' | 'outcome' | 'by'>, string>> = {
+    sessionId: 'session_id = @sessionId',
+    runId: 'run_id = @runId',
+    risk: 'risk = @risk',
+    before: '(created_at, id) < (SELECT created_at, id FROM decisions WHERE id = @before)',
+  }
+  const OUTCOMES: Readonly<Record<NonNullable<DecisionQuery['outcome']>, string>> = {
+    pending: `status = 'pending'`,
+    allowed: `status = 'resolved' AND (${option} LIKE 'allow%' OR ${option} IS NULL)`,
+    refused: `status = 'resolved' AND ${option} LIKE 'reject%'`,
+    unanswered: `status IN ('cancelled', 'timed_out', 'withdrawn')`,
+  }
+  const BY: Readonly<Record<NonNullable<DecisionQuery['by']>, string>> = {
+    person: `status = 'resolved' AND json_extract(answered_by, '$.via') <> 'policy'`,
+    policy: `status = 'resolved' AND json_extract(answered_by, '$.via') = 'policy'`,
+  }
+  /** One statement for each set of conditions that was ever asked for. */
+  const listSql = new Map<string, ReturnType<Database['prepare']>>()
   const openAtSql = db.prepare(
     `SELECT * FROM decisions WHERE session_id = @sessionId AND created_at <= @at AND (settled_at IS NULL OR settled_at > @at)
        AND (expires_at IS NULL OR expires_at > @at) ORDER BY created_at, id`,
@@ -103,8 +121,21 @@ export function createDecisionTable(db: Database) {
 
   return {
     insert(decision: DecisionRow): void {
-      const { toolCallId, tool, toolKind, title, action, complete, wholeBytes, riskReason, options, paths } = decision
-      const payload = { toolCallId, tool, toolKind, title, action, complete, wholeBytes, riskReason, options, paths }
+      const { toolCallId, tool, toolKind, title, action, complete, wholeBytes, riskReason, ruleId, options, paths } =
+        decision
+      const payload = {
+        toolCallId,
+        tool,
+        toolKind,
+        title,
+        action,
+        complete,
+        wholeBytes,
+        riskReason,
+        ruleId,
+        options,
+        paths,
+      }
       insertSql.run({
         id: decision.id,
         sessionId: decision.sessionId,
@@ -137,8 +168,21 @@ export function createDecisionTable(db: Database) {
     pending(sessionId: string | null): DecisionRow[] {
       return pendingSql.all({ sessionId }).map(toDecision)
     },
-    history(sessionId: string, limit: number): DecisionRow[] {
-      return historySql.all(sessionId, limit).map(toDecision)
+    /** Newest first. */
+    list(query: DecisionQuery): DecisionRow[] {
+      const { sessionId, runId, risk, before, outcome, by, limit } = query
+      const fields = { sessionId, runId, risk, before }
+      const given = (Object.keys(CONDITIONS) as (keyof typeof CONDITIONS)[]).filter((key) => fields[key] !== undefined)
+      const where = [
+        ...given.map((key) => CONDITIONS[key]),
+        ...(outcome === undefined ? [] : [OUTCOMES[outcome]]),
+        ...(by === undefined ? [] : [BY[by]]),
+      ]
+      const sql = `SELECT * FROM decisions ${where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`}
+        ORDER BY created_at DESC, id DESC LIMIT @limit`
+      const statement = listSql.get(sql) ?? db.prepare(sql)
+      listSql.set(sql, statement)
+      return statement.all({ ...Object.fromEntries(given.map((key) => [key, fields[key]])), limit }).map(toDecision)
     },
     /** Asked by then, and neither settled nor expired by then. */
     openAt(sessionId: string, at: number): DecisionRow[] {

@@ -185,7 +185,8 @@ export function createDeliveryTable(db: Database) {
     `SELECT ${INTENT}, r.source AS source,
        (SELECT e.id FROM entries e WHERE e.run_id = i.run_id AND e.kind = 'assistant' ORDER BY e.seq DESC LIMIT 1) AS entry
      FROM delivery_intents i JOIN runs r ON r.id = i.run_id
-     WHERE i.session_id = @sessionId AND (@runId IS NULL OR i.run_id = @runId)
+     WHERE (@id IS NULL OR i.id = @id) AND (@sessionId IS NULL OR i.session_id = @sessionId)
+       AND (@runId IS NULL OR i.run_id = @runId) AND (@status IS NULL OR i.status = @status)
        AND (@before IS NULL OR (i.created_at, i.id) < (SELECT created_at, id FROM delivery_intents WHERE id = @before))
      ORDER BY i.created_at DESC, i.id DESC LIMIT @limit`,
   )
@@ -270,7 +271,14 @@ export function createDeliveryTable(db: Database) {
       statusSql.run({ id, status, at })
     },
     /** Newest first; `before` is a delivery's id. */
-    list(query: { sessionId: string; runId: string | null; before: string | null; limit: number }): DeliveryView[] {
+    list(query: {
+      id: string | null
+      sessionId: string | null
+      runId: string | null
+      status: DeliveryStatus | null
+      before: string | null
+      limit: number
+    }): DeliveryView[] {
       return listSql.all(query).map((raw) => {
         const row = ListColumns.parse(raw)
         const own = operations(row.id)
