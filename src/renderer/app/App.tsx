@@ -12,6 +12,7 @@ import { TopBar } from './TopBar.tsx'
 import { useFreshQueries } from './useFreshQueries.ts'
 import { useGlobalKeys } from './useGlobalKeys.ts'
 import { usePresence } from './usePresence.ts'
+import { useStrayDrops } from './useStrayDrops.ts'
 import { useSidebar } from './useSidebar.ts'
 import { useTheme } from './useTheme.ts'
 import styles from './App.module.css'
@@ -27,6 +28,7 @@ export function App() {
   useTheme()
   useFreshQueries()
   usePresence(view)
+  useStrayDrops()
   useGlobalKeys({
     openPalette: () => setOverlay('palette'),
     openKeys: () => setOverlay('keys'),

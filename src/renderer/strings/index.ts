@@ -2,6 +2,7 @@
 import { agents } from './agents.ts'
 import { app } from './app.ts'
 import { approvals } from './approvals.ts'
+import { attachments } from './attachments.ts'
 import { content } from './content.ts'
 import { errors } from './errors.ts'
 import { firstRun } from './first-run.ts'
@@ -17,6 +18,7 @@ export const strings = {
   agents,
   app,
   approvals,
+  attachments,
   content,
   errors,
   firstRun,

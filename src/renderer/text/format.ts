@@ -40,6 +40,11 @@ export function duration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
+/** `812 B`, `34 kB`, `1.2 MB`. */
+export function byteSize(bytes: number): string {
+  return bytes < 1_000 ? `${bytes} B` : `${amount(bytes)}B`
+}
+
 /** `812`, `34 k`, `1.2 M`. */
 export function amount(count: number): string {
   if (count < 1_000) return String(count)

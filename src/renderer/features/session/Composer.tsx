@@ -4,11 +4,12 @@ import type { RunView } from '../../../shared/projection/index.ts'
 import { strings } from '../../strings/index.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { Button, ErrorNote } from '../../ui/index.ts'
+import { AttachButton, DraftInputs, useFileDrop, useUploads } from '../attachments/index.ts'
 import { QueuedDraft } from './QueuedDraft.tsx'
 import { RuntimePickers } from './RuntimePickers.tsx'
 import { useBlocked } from './useBlocked.ts'
 import { useDraft } from './useDraft.ts'
-import { usePrompt } from './usePrompt.ts'
+import { isEmpty, usePrompt } from './usePrompt.ts'
 import { useStopRun } from './useStopRun.ts'
 import styles from './Composer.module.css'
 
@@ -27,17 +28,26 @@ export function Composer({ session, newestRun, escapePressed }: ComposerProps) {
   const field = useRef<HTMLTextAreaElement>(null)
   const { draft, box } = useDraft(session)
   const prompt = usePrompt(session, draft, box)
+  const uploads = useUploads(session.id, draft.inputIds.length, prompt.attach)
+  const over = useFileDrop(uploads.add)
+  const uploading = uploads.pending.some(({ error }) => error === null)
+  const send = (): void => {
+    if (!uploading) prompt.send()
+  }
   const { stop, stopping, error: stopError } = useStopRun(session)
   const blocked = useBlocked(session)
   const active = session.activeRun !== null
   const waitsFor = active && newestRun?.runId === session.activeRun?.runId ? (newestRun?.startWaitsFor ?? null) : null
-  const hint = blocked?.text ?? (escapePressed ? strings.session.escAgain : active ? strings.session.queueHint : null)
+  const hint = over
+    ? strings.attachments.drop
+    : (blocked?.text ?? (escapePressed ? strings.session.escAgain : active ? strings.session.queueHint : null))
   return (
     <form
       className={styles.composer}
+      data-drop={over ? '' : undefined}
       onSubmit={(event) => {
         event.preventDefault()
-        prompt.send()
+        send()
       }}
     >
       {waitsFor !== null && (
@@ -50,7 +60,9 @@ export function Composer({ session, newestRun, escapePressed }: ComposerProps) {
       )}
       {draft.queued ? (
         <QueuedDraft
+          sessionId={session.id}
           text={draft.text}
+          inputIds={draft.inputIds}
           active={active}
           pending={prompt.pending}
           onEdit={() => {
@@ -61,28 +73,38 @@ export function Composer({ session, newestRun, escapePressed }: ComposerProps) {
           onSend={prompt.sendQueued}
         />
       ) : (
-        <textarea
-          ref={field}
-          className={styles.field}
-          data-prompt=""
-          aria-label={strings.session.prompt}
-          aria-describedby={hint === null ? undefined : hintId}
-          aria-keyshortcuts="I"
-          placeholder={active ? strings.session.placeholderQueue : strings.session.placeholder}
-          maxLength={MAX_PROMPT_CHARS}
-          rows={2}
-          value={draft.text}
-          onChange={(event) => prompt.type(event.target.value)}
-          onKeyDown={(event) => {
-            if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
-            event.preventDefault()
-            prompt.send()
-          }}
-        />
+        <>
+          <DraftInputs sessionId={session.id} inputIds={draft.inputIds} uploads={uploads} onRemove={prompt.detach} />
+          <textarea
+            ref={field}
+            className={styles.field}
+            data-prompt=""
+            aria-label={strings.session.prompt}
+            aria-describedby={hint === null ? undefined : hintId}
+            aria-keyshortcuts="I"
+            placeholder={active ? strings.session.placeholderQueue : strings.session.placeholder}
+            maxLength={MAX_PROMPT_CHARS}
+            rows={2}
+            value={draft.text}
+            onChange={(event) => prompt.type(event.target.value)}
+            onKeyDown={(event) => {
+              if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+              event.preventDefault()
+              send()
+            }}
+            onPaste={(event) => {
+              const files = [...event.clipboardData.files]
+              if (files.length === 0) return
+              event.preventDefault()
+              uploads.add(files)
+            }}
+          />
+        </>
       )}
       {prompt.error !== null && <ErrorNote error={prompt.error} onRetry={prompt.send} />}
       {stopError !== null && <ErrorNote error={stopError} onRetry={stop} />}
       <div className={styles.bar}>
+        {!draft.queued && <AttachButton onFiles={uploads.add} />}
         <RuntimePickers session={session} />
         <p id={hintId} className={styles.hint} data-kind={blocked === null ? undefined : 'blocked'}>
           {hint}
@@ -102,7 +124,7 @@ export function Composer({ session, newestRun, escapePressed }: ComposerProps) {
             type="submit"
             tone="primary"
             pending={prompt.pending}
-            disabled={blocked !== null || draft.text.trim() === ''}
+            disabled={blocked !== null || isEmpty(draft) || uploading}
             {...(hint === null ? {} : { 'aria-describedby': hintId })}
           >
             {strings.session.send}

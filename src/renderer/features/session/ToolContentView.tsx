@@ -2,7 +2,7 @@ import { assertNever } from '../../../shared/errors.ts'
 import type { ToolContent } from '../../../shared/vocabulary.ts'
 import { CommandOutput, Diff } from '../../content/index.ts'
 import { strings } from '../../strings/index.ts'
-import { amount, Revealed } from '../../text/index.ts'
+import { byteSize, Revealed } from '../../text/index.ts'
 import styles from './ToolCall.module.css'
 
 export function ToolContentView({ content, workDir }: { content: ToolContent; workDir: string }) {
@@ -25,7 +25,7 @@ export function ToolContentView({ content, workDir }: { content: ToolContent; wo
     case 'blob':
       return (
         <p className={styles.exit}>
-          <Revealed text={strings.session.blob(content.mediaType, `${amount(content.bytes)}B`)} />
+          <Revealed text={strings.session.blob(content.mediaType, byteSize(content.bytes))} />
         </p>
       )
     default:

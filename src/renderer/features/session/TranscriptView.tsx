@@ -40,7 +40,7 @@ export function TranscriptView({ session, state, onEarlier }: TranscriptViewProp
             <EmptyState title={strings.session.empty}>{strings.session.emptyHint}</EmptyState>
           )}
           {state.runs.map((run) => (
-            <Turn key={run.runId} run={run} workDir={session.workDir} newest={run === newest} />
+            <Turn key={run.runId} sessionId={session.id} run={run} workDir={session.workDir} newest={run === newest} />
           ))}
         </div>
       </div>

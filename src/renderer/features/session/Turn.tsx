@@ -4,6 +4,7 @@ import { isTerminal } from '../../../shared/vocabulary.ts'
 import { Folded } from '../../content/index.ts'
 import { strings } from '../../strings/index.ts'
 import { exactTime, Revealed, shortTime, useNow } from '../../text/index.ts'
+import { PromptInputs, PublishedFiles } from '../attachments/index.ts'
 import { PlanList } from './PlanList.tsx'
 import { RetryNote } from './RetryNote.tsx'
 import { RunEnd } from './RunEnd.tsx'
@@ -18,13 +19,14 @@ const LABEL_CHARS = 80
 const GUESS_TURN_PX = 400
 
 export interface TurnProps {
+  sessionId: string
   run: RunView
   workDir: string
   newest: boolean
 }
 
 /** One prompt, and everything that came of it. Far from sight only its place is kept. */
-export const Turn = memo(function Turn({ run, workDir, newest }: TurnProps) {
+export const Turn = memo(function Turn({ sessionId, run, workDir, newest }: TurnProps) {
   const waits = run.items.some((item) => item.kind === 'decision' && item.decision.status === 'pending')
   const { ref, drawn, blockSize } = useDeferred<HTMLElement>({
     initially: newest,
@@ -41,12 +43,12 @@ export const Turn = memo(function Turn({ run, workDir, newest }: TurnProps) {
       aria-busy={!isTerminal(run.state)}
       style={{ blockSize }}
     >
-      {drawn && <TurnBody run={run} workDir={workDir} newest={newest} />}
+      {drawn && <TurnBody sessionId={sessionId} run={run} workDir={workDir} newest={newest} />}
     </article>
   )
 })
 
-function TurnBody({ run, workDir, newest }: TurnProps) {
+function TurnBody({ sessionId, run, workDir, newest }: TurnProps) {
   const [from, setFrom] = useState(Math.max(0, run.items.length - SHOWN_ITEMS))
   const hidden = Math.min(from, Math.max(0, run.items.length - SHOWN_ITEMS))
   return (
@@ -60,6 +62,7 @@ function TurnBody({ run, workDir, newest }: TurnProps) {
             </p>
           )}
         </Folded>
+        <PromptInputs inputs={run.inputs} />
       </div>
       {run.plan.length > 0 && <PlanList entries={run.plan} />}
       {hidden > 0 && (
@@ -68,6 +71,7 @@ function TurnBody({ run, workDir, newest }: TurnProps) {
         </button>
       )}
       <TurnItems run={run} from={hidden} workDir={workDir} />
+      <PublishedFiles sessionId={sessionId} files={run.artifacts} />
       {run.retry !== null && <RetryNote retry={run.retry} />}
       <RunEnd run={run} newest={newest} />
     </>

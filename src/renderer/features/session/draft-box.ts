@@ -11,6 +11,8 @@ export interface DraftState {
   /** Until the host's draft is known, a queued one is not either. */
   loaded: boolean
   text: string
+  /** Files that go along, in their order; the host keeps them. */
+  inputIds: readonly string[]
   /** The host sends it when the run that is under way has completed. */
   queued: boolean
   /** What is shown is what the host holds. */
@@ -18,9 +20,21 @@ export interface DraftState {
   error: AppError | null
 }
 
+export const NO_DRAFT: DraftState = {
+  loaded: false,
+  text: '',
+  inputIds: [],
+  queued: false,
+  saved: true,
+  error: null,
+}
+
 export interface DraftBox {
   store: StoreApi<DraftState>
   type(text: string): void
+  /** One more file goes along. @throws AppError: it does not. */
+  attach(inputId: string): Promise<void>
+  detach(inputId: string): Promise<void>
   /** Keeps the text for the end of the run. @throws AppError: it stays as it was. */
   queue(): Promise<void>
   /** Back to a draft that a person edits and sends. */
@@ -36,6 +50,7 @@ export interface DraftBox {
 
 interface Wanted {
   text: string
+  inputIds: readonly string[]
   queued: boolean
 }
 
@@ -44,7 +59,7 @@ interface Wanted {
  * after the other; of two windows that type, the one that typed last wins, and neither loses what it shows.
  */
 export function createDraftBox(bridge: Bridge, sessionId: string): DraftBox {
-  const store = createStore<DraftState>(() => ({ loaded: false, text: '', queued: false, saved: true, error: null }))
+  const store = createStore<DraftState>(() => NO_DRAFT)
   let rev = 0
   let timer: ReturnType<typeof setTimeout> | null = null
   let saving: Promise<void> | null = null
@@ -58,7 +73,12 @@ export function createDraftBox(bridge: Bridge, sessionId: string): DraftBox {
   async function put(wanted: Wanted): Promise<void> {
     for (let tries = 0; ; tries++) {
       try {
-        const kept = await bridge.call('drafts.set', { sessionId, expectedRev: rev, ...wanted })
+        const kept = await bridge.call('drafts.set', {
+          sessionId,
+          expectedRev: rev,
+          ...wanted,
+          inputIds: [...wanted.inputIds],
+        })
         rev = kept.rev
         return
       } catch (thrown) {
@@ -74,14 +94,15 @@ export function createDraftBox(bridge: Bridge, sessionId: string): DraftBox {
     stopTimer()
     await saving
     if (saving !== null) return save()
-    const { text, queued, saved } = store.getState()
+    const { text, inputIds, queued, saved } = store.getState()
     if (saved) return
-    saving = put({ text, queued }).finally(() => {
+    saving = put({ text, inputIds, queued }).finally(() => {
       saving = null
     })
     await saving
     const now = store.getState()
-    if (now.text === text && now.queued === queued) store.setState({ saved: true, error: null })
+    if (now.text === text && now.inputIds === inputIds && now.queued === queued)
+      store.setState({ saved: true, error: null })
     else if (!closed) await save()
   }
 
@@ -115,7 +136,8 @@ export function createDraftBox(bridge: Bridge, sessionId: string): DraftBox {
     if (!saved && loaded) return
     // What was typed before the host answered is newer than what it holds.
     if (!saved) return store.setState({ loaded: true })
-    store.setState({ loaded: true, saved: true, text: draft?.text ?? '', queued: draft?.queued ?? false })
+    const { text = '', inputIds = [], queued = false } = draft ?? {}
+    store.setState({ loaded: true, saved: true, text, inputIds, queued })
   }
 
   const load = (): void => void reload().catch(() => {})
@@ -135,7 +157,9 @@ export function createDraftBox(bridge: Bridge, sessionId: string): DraftBox {
     },
     queue: () => change({ queued: true }),
     unqueue: () => change({ queued: false }),
-    empty: () => change({ text: '', queued: false }),
+    attach: (inputId) => change({ inputIds: [...store.getState().inputIds, inputId] }),
+    detach: (inputId) => change({ inputIds: store.getState().inputIds.filter((each) => each !== inputId) }),
+    empty: () => change({ text: '', inputIds: [], queued: false }),
     reload,
     flush() {
       if (timer !== null) saveQuietly()

@@ -3,11 +3,11 @@ import { useStore } from 'zustand'
 import { createStore } from 'zustand/vanilla'
 import type { SessionView } from '../../../shared/bridge/index.ts'
 import { useBridge } from '../../bridge/index.ts'
-import { createDraftBox } from './draft-box.ts'
+import { createDraftBox, NO_DRAFT } from './draft-box.ts'
 import type { DraftBox, DraftState } from './draft-box.ts'
 import { useOpened } from './useOpened.ts'
 
-const NONE = createStore<DraftState>(() => ({ loaded: false, text: '', queued: false, saved: true, error: null }))
+const NONE = createStore<DraftState>(() => NO_DRAFT)
 
 /** The session's draft, kept for as long as the composer stands and saved when it or the page goes. */
 export function useDraft(session: SessionView): { draft: DraftState; box: DraftBox | null } {

@@ -43,7 +43,8 @@ function open(session: SessionView, { turns = [], ...handlers }: FakeHandlers & 
       }),
       'agents.list': () => ({ agents: [] }),
       'drafts.get': () => ({ draft }),
-      'drafts.set': ({ expectedRev, text, queued }) => (draft = { rev: expectedRev + 1, text, inputIds: [], queued }),
+      'drafts.set': ({ expectedRev, text, inputIds, queued }) =>
+        (draft = { rev: expectedRev + 1, text, inputIds, queued }),
       'runs.submit': () => ({ runId: RUN_ID, state: 'created', replayed: false }),
       'runs.stop': () => ({ code: 'stopping' }),
       ...handlers,

@@ -1,0 +1,2 @@
+/** Files that leave the window. */
+export { saveAs } from './save-as.ts'
