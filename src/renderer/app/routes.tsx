@@ -14,7 +14,7 @@ export function MainView({ view }: { view: View }) {
     case 'home':
       return <Home />
     case 'session':
-      return <SessionPane key={view.sessionId} sessionId={view.sessionId} />
+      return <SessionPane key={view.sessionId} sessionId={view.sessionId} turnId={view.turnId ?? null} />
     case 'new':
       return <NewSession />
     case 'approvals':

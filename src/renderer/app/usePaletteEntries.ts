@@ -1,6 +1,7 @@
 import { useMemo } from 'react'
 import { markOf, titleOf } from '../features/sessions/index.ts'
 import { strings } from '../strings/index.ts'
+import { useOfferedActions } from '../stores/actions.ts'
 import { useTopic } from '../stores/app-stores.tsx'
 import { navigate } from '../stores/navigation.ts'
 import type { View } from '../stores/navigation.ts'
@@ -28,9 +29,12 @@ const VIEWS: readonly View[] = [
 
 export function usePaletteEntries({ onKeys, onToggleSidebar }: PaletteDoors): readonly PaletteEntry[] {
   const sessions = useTopic('sessions', (state) => state.value)
+  const offered = useOfferedActions()
   return useMemo(() => {
     const { palette, views } = strings.app
     return [
+      // What is open comes first: it is what most is done with.
+      ...[...offered.values()].flat(),
       ...VIEWS.map((view) => ({
         id: view.kind,
         label: views[view.kind],
@@ -50,5 +54,5 @@ export function usePaletteEntries({ onKeys, onToggleSidebar }: PaletteDoors): re
           run: () => navigate({ kind: 'session', sessionId: session.id }),
         })),
     ]
-  }, [sessions, onKeys, onToggleSidebar])
+  }, [sessions, offered, onKeys, onToggleSidebar])
 }

@@ -3,7 +3,8 @@ import { useSyncExternalStore } from 'react'
 /** What the main pane shows. It stands in the address, so that a reload and the back button keep it. */
 export type View =
   | { kind: 'home' }
-  | { kind: 'session'; sessionId: string }
+  /** `turnId`: the turn to go to. */
+  | { kind: 'session'; sessionId: string; turnId?: string }
   | { kind: 'new' }
   | { kind: 'approvals'; decisionId: string | null }
   | { kind: 'providers' }
@@ -11,10 +12,11 @@ export type View =
   | { kind: 'settings' }
 
 export function parseView(hash: string): View {
-  const [, first = '', second = ''] = hash.replace(/^#/, '').split('/')
+  const [, first = '', second = '', third = ''] = hash.replace(/^#/, '').split('/')
   switch (first) {
     case 'session':
-      return second === '' ? { kind: 'home' } : { kind: 'session', sessionId: second }
+      if (second === '') return { kind: 'home' }
+      return { kind: 'session', sessionId: second, ...(third === '' ? {} : { turnId: third }) }
     case 'approvals':
       return { kind: 'approvals', decisionId: second === '' ? null : second }
     case 'new':
@@ -32,7 +34,7 @@ export function viewHash(view: View): string {
     case 'home':
       return '#/'
     case 'session':
-      return `#/session/${view.sessionId}`
+      return `#/session/${view.sessionId}${view.turnId === undefined ? '' : `/${view.turnId}`}`
     case 'approvals':
       return view.decisionId === null ? '#/approvals' : `#/approvals/${view.decisionId}`
     default:

@@ -1,6 +1,9 @@
 export const sessions = {
   nav: 'Sessions',
   search: 'Find a session',
+  inTranscripts: 'In transcripts',
+  moreHits: 'Show more',
+  said: { user: 'You', assistant: 'Agent', tool: 'Tool', summary: 'Summary' },
   filter: 'Which sessions',
   filters: {
     open: 'All',

@@ -160,6 +160,18 @@ export const sessionProcedures = {
     }),
     output: SessionView,
   }),
+  /**
+   * The whole session as text, a page at a time, the newest turns first: the text of a later page stands before that of an
+   * earlier one. `before` is the one of the page before.
+   */
+  'sessions.export': query({
+    input: z.strictObject({
+      sessionId,
+      format: z.enum(['markdown', 'jsonl']),
+      before: z.string().max(64).optional(),
+    }),
+    output: z.object({ filename: z.string(), text: z.string(), before: z.string().nullable() }),
+  }),
   'sessions.search': query({
     input: z.strictObject({
       text: z.string().max(200),

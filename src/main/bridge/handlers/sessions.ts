@@ -4,9 +4,13 @@ import type { RuntimeOption, SessionRuntimes } from '../../executor/index.ts'
 import type { Settings } from '../../platform/index.ts'
 import type { Runtime, SessionRow } from '../../runtime/index.ts'
 import { compact } from '../compact.ts'
+import { exportPage } from '../export/index.ts'
 import type { ConnectionInfo, HandlersOf } from '../types.ts'
 import { draftView } from '../views.ts'
 import type { Views } from '../views.ts'
+
+/** As many as a snapshot holds: its bytes bound them first. */
+const EXPORTED_TURNS = 50
 
 const SOURCE: Readonly<Record<ConnectionInfo['kind'], Source>> = {
   window: 'desktop',
@@ -93,6 +97,10 @@ export function sessionHandlers(deps: {
       const createdVia = sourceOf(connection)
       const request = { sourceId: sessionId, requestId, createdVia, ...compact({ atRun }) }
       return views.session(runtime.sessions.get((await runtime.sessions.fork(request)).sessionId))
+    },
+    'sessions.export': ({ sessionId, format, before }) => {
+      const page = runtime.sessions.snapshot({ sessionId, limit: EXPORTED_TURNS, ...compact({ beforeTurn: before }) })
+      return exportPage({ ...page, session: views.session(page.session) }, format)
     },
     'sessions.search': ({ text, sessionId, before, limit }) => {
       const page = runtime.sessions.search({ text, limit, ...compact({ sessionId, before }) })

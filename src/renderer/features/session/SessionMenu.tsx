@@ -2,17 +2,56 @@ import { useState } from 'react'
 import type { SessionView } from '../../../shared/bridge/index.ts'
 import { useChange } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
-import { navigate } from '../../stores/navigation.ts'
-import { ConfirmDialog, ErrorNote, Menu } from '../../ui/index.ts'
+import { useOfferActions } from '../../stores/actions.ts'
+import { ErrorNote, Menu } from '../../ui/index.ts'
 import { titleOf } from '../sessions/index.ts'
+import { AsideDialog } from './AsideDialog.tsx'
+import { DeleteDialog } from './DeleteDialog.tsx'
+import { useExport } from './useExport.ts'
+import { useFork } from './useFork.ts'
 
+/** What can be done with the session as a whole, in its menu and in the command palette. */
 export function SessionMenu({ session, onRename }: { session: SessionView; onRename: () => void }) {
-  const [deleting, setDeleting] = useState(false)
+  const [open, setOpen] = useState<'aside' | 'delete' | null>(null)
   const archive = useChange('sessions.archive')
+  const { fork, error: forkError } = useFork(session.id)
+  const { start: save, error: exportError } = useExport(session.id)
   const archived = session.archivedAt !== null
+  const act = (id: ActionId): void => {
+    switch (id) {
+      case 'rename':
+        return onRename()
+      case 'aside':
+        return setOpen('aside')
+      case 'fork':
+        return fork()
+      case 'exportMarkdown':
+        return save('markdown')
+      case 'exportJsonl':
+        return save('jsonl')
+      case 'copyPath':
+        return void navigator.clipboard.writeText(session.workDir)
+      case 'archive':
+      case 'unarchive':
+        return archive.mutate({ sessionId: session.id, archived: !archived })
+      default:
+        return setOpen('delete')
+    }
+  }
+  const title = titleOf(session)
+  const actions = actionIds(archived).map((id) => ({
+    id: `session:${id}`,
+    label: strings.session.actions[id],
+    note: title,
+    ...(id === 'remove' ? { tone: 'danger' as const } : {}),
+    // The menu gives the focus back first; what opens takes it after that.
+    onSelect: () => setTimeout(() => act(id), 0),
+  }))
+  useOfferActions(actions)
+  const error = archive.error ?? forkError ?? exportError
   return (
     <>
-      {archive.error !== null && <ErrorNote error={archive.error} />}
+      {error !== null && <ErrorNote error={error} />}
       <Menu
         label={strings.session.menu}
         trigger={
@@ -22,49 +61,25 @@ export function SessionMenu({ session, onRename }: { session: SessionView; onRen
             <circle cx="13" cy="8" r="1.25" />
           </svg>
         }
-        actions={[
-          // The menu gives the focus back first; the field takes it after that.
-          { label: strings.session.rename, onSelect: () => setTimeout(onRename, 0) },
-          { label: strings.session.copyPath, onSelect: () => void navigator.clipboard.writeText(session.workDir) },
-          {
-            label: archived ? strings.session.unarchive : strings.session.archive,
-            onSelect: () => archive.mutate({ sessionId: session.id, archived: !archived }),
-          },
-          { label: strings.session.remove, tone: 'danger', onSelect: () => setDeleting(true) },
-        ]}
+        actions={actions}
       />
-      <DeleteDialog session={session} open={deleting} onClose={() => setDeleting(false)} />
+      {open === 'aside' && <AsideDialog sessionId={session.id} onClose={() => setOpen(null)} />}
+      <DeleteDialog session={session} open={open === 'delete'} onClose={() => setOpen(null)} />
     </>
   )
 }
 
-function DeleteDialog({ session, open, onClose }: { session: SessionView; open: boolean; onClose: () => void }) {
-  const remove = useChange('sessions.delete')
-  return (
-    <ConfirmDialog
-      open={open}
-      title={strings.session.removeTitle(titleOf(session))}
-      description={strings.session.removeText}
-      confirm={strings.session.removeConfirm}
-      cancel={strings.session.cancel}
-      pending={remove.isPending}
-      onConfirm={() =>
-        remove.mutate(
-          { sessionId: session.id },
-          {
-            onSuccess: () => {
-              onClose()
-              navigate({ kind: 'home' })
-            },
-          },
-        )
-      }
-      onClose={() => {
-        remove.reset()
-        onClose()
-      }}
-    >
-      {remove.error !== null && <ErrorNote error={remove.error} />}
-    </ConfirmDialog>
-  )
+type ActionId = keyof typeof strings.session.actions
+
+function actionIds(archived: boolean): readonly ActionId[] {
+  return [
+    'rename',
+    'aside',
+    'fork',
+    'exportMarkdown',
+    'exportJsonl',
+    'copyPath',
+    archived ? 'unarchive' : 'archive',
+    'remove',
+  ]
 }

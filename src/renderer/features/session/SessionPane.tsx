@@ -8,10 +8,11 @@ import { TranscriptView } from './TranscriptView.tsx'
 import { useSession } from './useSession.ts'
 import { useSessionKeys } from './useSessionKeys.ts'
 import { useTranscript } from './useTranscript.ts'
+import { useTurnInAddress } from './useTurnInAddress.ts'
 import styles from './SessionPane.module.css'
 
 /** One conversation with an agent: what it is, what happened, and what to say next. */
-export function SessionPane({ sessionId }: { sessionId: string }) {
+export function SessionPane({ sessionId, turnId = null }: { sessionId: string; turnId?: string | null }) {
   const found = useSession(sessionId)
   if (found.kind === 'loading') return null
   if (found.kind === 'gone') {
@@ -24,11 +25,12 @@ export function SessionPane({ sessionId }: { sessionId: string }) {
       </EmptyState>
     )
   }
-  return <OpenSession session={found.session} />
+  return <OpenSession session={found.session} turnId={turnId} />
 }
 
-function OpenSession({ session }: { session: SessionView }) {
+function OpenSession({ session, turnId }: { session: SessionView; turnId: string | null }) {
   const { state, loadEarlier, loadAll } = useTranscript(session.id)
+  useTurnInAddress(turnId, state, loadAll)
   const { escapePressed } = useSessionKeys(session, loadAll)
   return (
     <div className={styles.pane}>

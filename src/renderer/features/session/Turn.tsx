@@ -9,6 +9,7 @@ import { PlanList } from './PlanList.tsx'
 import { RetryNote } from './RetryNote.tsx'
 import { RunEnd } from './RunEnd.tsx'
 import { TurnItems } from './TurnItems.tsx'
+import { TurnMenu } from './TurnMenu.tsx'
 import { useDeferred } from './useDeferred.ts'
 import styles from './Turn.module.css'
 
@@ -54,7 +55,10 @@ function TurnBody({ sessionId, run, workDir, newest }: TurnProps) {
   return (
     <>
       <div className={styles.prompt}>
-        <PromptHead run={run} />
+        <div className={styles.promptLine}>
+          <PromptHead run={run} />
+          <TurnMenu sessionId={sessionId} run={run} />
+        </div>
         <Folded text={run.prompt} lines={FOLDED_PROMPT_LINES} keep="start">
           {(shown) => (
             <p className={styles.promptText}>

@@ -1,8 +1,9 @@
 import { useCall } from '../../bridge/index.ts'
+import { strings } from '../../strings/index.ts'
 import type { AgentId } from '../../../shared/vocabulary.ts'
 
-/** The agent's name for people; its id until that is known. */
+/** The agent's name for people; the catalogue's own until the host told it. */
 export function useAgentLabel(agentId: AgentId): string {
   const agents = useCall('agents.list', {})
-  return agents.data?.agents.find(({ id }) => id === agentId)?.label ?? agentId
+  return agents.data?.agents.find(({ id }) => id === agentId)?.label ?? strings.agents.name(agentId)
 }

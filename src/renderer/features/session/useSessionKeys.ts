@@ -1,10 +1,10 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { SessionView } from '../../../shared/bridge/index.ts'
 import { isDialogOpen, isPlainKey } from '../../app/keys.ts'
+import { goToTurn, shownTurns } from './go-to-turn.ts'
 import { useStopRun } from './useStopRun.ts'
 
 const SECOND_PRESS_MS = 1_500
-const SETTLE_FRAMES = 6
 
 /** Esc twice stops the run; `[` and `]` walk the turns, `{` and `}` go to the first and the last; `I` goes to the prompt. */
 export function useSessionKeys(session: SessionView, toFirst: () => Promise<void>): { escapePressed: boolean } {
@@ -30,8 +30,8 @@ export function useSessionKeys(session: SessionView, toFirst: () => Promise<void
     if (!isPlainKey(event)) return
     if (event.key === 'i') document.querySelector<HTMLElement>('[data-prompt]')?.focus()
     else if (event.key === '[' || event.key === ']') stepTurn(event.key === ']' ? 1 : -1)
-    else if (event.key === '{') void toFirst().then(() => goToTurn(turns().at(0)))
-    else if (event.key === '}') goToTurn(turns().at(-1))
+    else if (event.key === '{') void toFirst().then(() => goToTurn(shownTurns().at(0)))
+    else if (event.key === '}') goToTurn(shownTurns().at(-1))
     else return
     event.preventDefault()
   })
@@ -46,18 +46,8 @@ export function useSessionKeys(session: SessionView, toFirst: () => Promise<void
   return { escapePressed: escapePressed && session.activeRun !== null }
 }
 
-const turns = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('main article[data-turn]')]
-
 function stepTurn(by: 1 | -1): void {
-  const all = turns()
+  const all = shownTurns()
   const focused = all.findIndex((turn) => turn.contains(document.activeElement))
   goToTurn(all[focused < 0 ? all.length - 1 : focused + by])
-}
-
-/** Turns that were far away get their real height on arrival: the place is kept until they have. */
-function goToTurn(turn: HTMLElement | undefined, frames = SETTLE_FRAMES): void {
-  if (turn === undefined) return
-  if (frames === SETTLE_FRAMES) turn.focus({ preventScroll: true })
-  turn.scrollIntoView({ block: 'start' })
-  if (frames > 0) requestAnimationFrame(() => goToTurn(turn, frames - 1))
 }

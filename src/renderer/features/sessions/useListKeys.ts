@@ -45,7 +45,7 @@ function step({ rows, currentId, scroller, scrollTo }: ListKeys, by: 1 | -1): vo
   const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset['session'] : undefined
   const from = rows.findIndex((row) => row.key === (focused ?? currentId))
   let index = from < 0 ? (by > 0 ? 0 : rows.length - 1) : from + by
-  while (rows[index]?.kind === 'folder') index += by
+  while (isHeading(rows[index])) index += by
   const row = rows[index]
   if (row === undefined) return
   scrollTo(index)
@@ -55,4 +55,8 @@ function step({ rows, currentId, scroller, scrollTo }: ListKeys, by: 1 | -1): vo
       scroller.current?.querySelector<HTMLElement>(`[data-session="${CSS.escape(row.key)}"]`)?.focus(),
     ),
   )
+}
+
+function isHeading(row: ListRow | undefined): boolean {
+  return row !== undefined && row.kind !== 'session' && row.kind !== 'hit'
 }

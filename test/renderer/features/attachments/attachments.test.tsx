@@ -76,7 +76,8 @@ function openComposer({ session = aSession(), ...handlers }: FakeHandlers & { se
 
 const chips = () => screen.findByRole('list', { name: 'Attached files' })
 const prompt = () => screen.findByRole('textbox', { name: 'Prompt' })
-const paste = async (...files: File[]) => fireEvent.paste(await prompt(), { clipboardData: { files, types: ['Files'] } })
+const paste = async (...files: File[]) =>
+  fireEvent.paste(await prompt(), { clipboardData: { files, types: ['Files'] } })
 
 describe('files in the composer', () => {
   test('a pasted file is handed over in chunks, kept with the draft, and goes along with the prompt', async () => {

@@ -1,7 +1,7 @@
 import { screen, waitFor } from '@testing-library/react'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { SessionList } from '../../../../src/renderer/features/sessions/index.ts'
-import type { SessionView } from '../../../../src/shared/bridge/index.ts'
+import type { SearchHit, SessionView } from '../../../../src/shared/bridge/index.ts'
 import { numbered } from '../../support/decisions.ts'
 import { createFakeBridge, renderWithBridge } from '../../support/fake-bridge.tsx'
 import { aSession } from '../../support/sessions.ts'
@@ -106,5 +106,70 @@ describe('the session list', () => {
     show([])
     expect(await screen.findByText('No sessions yet.')).toBeDefined()
     expect(screen.getByText('Press N to start one.')).toBeDefined()
+  })
+})
+
+describe('the search over transcripts', () => {
+  const hit = (change: Partial<SearchHit> = {}): SearchHit => ({
+    entryId: 'e1',
+    sessionId: numbered(9),
+    sessionTitle: 'An old one',
+    turnId: numbered(90),
+    runId: null,
+    seq: 4,
+    kind: 'assistant',
+    at: 1_000,
+    snippet: { text: 'the word heliotrope was here', marks: [[9, 19]] },
+    ...change,
+  })
+
+  test('DT-A10 finds a word in a transcript and leads to its turn', async () => {
+    const { host, user } = show([aSession({ id: numbered(1), title: 'Fix dates' })], {
+      'sessions.search': () => ({ sessions: [], hits: [hit()], next: null }),
+    })
+    await user.type(screen.getByRole('searchbox'), 'heliotrope')
+    const row = await screen.findByRole('link', { name: /An old one/ })
+    expect(row.querySelector('mark')?.textContent).toBe('heliotrope')
+    expect(row.getAttribute('href')).toBe(`#/session/${numbered(9)}/${numbered(90)}`)
+    expect(host.calls('sessions.search').at(-1)).toMatchObject({ text: 'heliotrope' })
+    expect(screen.queryByText('No session fits.')).toBeNull()
+    await user.keyboard('{ArrowDown}')
+    await waitFor(() => expect(document.activeElement).toBe(row))
+  })
+
+  test('shows more of what was found when asked', async () => {
+    const { user } = show([], {
+      'sessions.search': ({ before }: { before?: number }) =>
+        before === undefined
+          ? { sessions: [], hits: [hit()], next: 7 }
+          : { sessions: [], hits: [hit({ entryId: 'e2', sessionTitle: 'The oldest' })], next: null },
+    })
+    await user.type(screen.getByRole('searchbox'), 'heliotrope')
+    await user.click(await screen.findByRole('button', { name: 'Show more' }))
+    expect(await screen.findByRole('link', { name: /The oldest/ })).toBeDefined()
+    expect(screen.queryByRole('button', { name: 'Show more' })).toBeNull()
+  })
+
+  test('a title is found that the list is too long for', async () => {
+    const { user } = show([aSession({ id: numbered(1), title: 'Fix dates' })], {
+      'sessions.search': () => ({
+        sessions: [aSession({ id: numbered(2), title: 'Beyond the list' })],
+        hits: [],
+        next: null,
+      }),
+    })
+    await user.type(screen.getByRole('searchbox'), 'beyond')
+    await waitFor(() => expect(titles()).toEqual(['Beyond the list']))
+  })
+
+  test('an agent’s sessions alone are shown', async () => {
+    const { user } = show([
+      aSession({ id: numbered(1), title: 'mine', agentId: 'codex' }),
+      aSession({ id: numbered(2), title: 'other', agentId: 'builtin' }),
+    ])
+    await screen.findByText('mine')
+    await user.click(screen.getByRole('combobox', { name: 'Which sessions' }))
+    await user.click(await screen.findByRole('option', { name: 'Codex' }))
+    await waitFor(() => expect(titles()).toEqual(['mine']))
   })
 })
