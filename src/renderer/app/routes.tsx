@@ -2,6 +2,7 @@ import { assertNever } from '../../shared/errors.ts'
 import { ApprovalsView } from '../features/approvals/index.ts'
 import { HealthView } from '../features/health/index.ts'
 import { NewSession } from '../features/new-session/index.ts'
+import { PermissionsView } from '../features/permissions/index.ts'
 import { ProvidersView } from '../features/providers/index.ts'
 import { SessionPane } from '../features/session/index.ts'
 import { SettingsView } from '../features/settings/index.ts'
@@ -19,6 +20,8 @@ export function MainView({ view }: { view: View }) {
       return <NewSession />
     case 'approvals':
       return <ApprovalsView />
+    case 'permissions':
+      return <PermissionsView ruleId={view.ruleId ?? null} sessionId={view.sessionId ?? null} />
     case 'providers':
       return <ProvidersView />
     case 'health':

@@ -22,6 +22,7 @@ export interface PaletteDoors {
 const VIEWS: readonly View[] = [
   { kind: 'new' },
   { kind: 'approvals', decisionId: null },
+  { kind: 'permissions' },
   { kind: 'providers' },
   { kind: 'health' },
   { kind: 'settings' },

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { useStore } from 'zustand'
 import type { StoreApi } from 'zustand/vanilla'
 import type { Bridge } from '../../shared/bridge/client.ts'
-import type { CatalogView, DecisionView, Notice, SessionView, WorkerView } from '../../shared/bridge/index.ts'
+import type { CatalogView, DecisionView, Notice, RuleView, SessionView, WorkerView } from '../../shared/bridge/index.ts'
 import { AppError } from '../../shared/errors.ts'
 import { keepTopic } from './topic-store.ts'
 import type { TopicState } from './topic-store.ts'
@@ -16,6 +16,8 @@ export interface AppStores {
   providers: StoreApi<TopicState<CatalogView | null>>
   workers: StoreApi<TopicState<readonly WorkerView[]>>
   settings: StoreApi<TopicState<Readonly<Record<string, unknown>>>>
+  /** Newest first. */
+  rules: StoreApi<TopicState<readonly RuleView[]>>
   notices: StoreApi<TopicState<readonly Notice[]>>
 }
 
@@ -59,6 +61,7 @@ export function createAppStores(bridge: Bridge): AppStores {
       {},
       (_state, event) => event.values,
     ),
+    rules: keepTopic(bridge, 'rules', {}, [] as readonly RuleView[], (_state, event) => event.rules),
     notices: keepTopic(bridge, 'notices', {}, [] as readonly Notice[], (notices, event) =>
       event.kind === 'snapshot' ? event.notices : [...notices, event.notice].slice(-50),
     ),

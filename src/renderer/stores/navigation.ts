@@ -7,6 +7,8 @@ export type View =
   | { kind: 'session'; sessionId: string; turnId?: string }
   | { kind: 'new' }
   | { kind: 'approvals'; decisionId: string | null }
+  /** `ruleId`: the rule to show; `sessionId`: whose history alone. */
+  | { kind: 'permissions'; ruleId?: string; sessionId?: string }
   | { kind: 'providers' }
   | { kind: 'health' }
   | { kind: 'settings' }
@@ -19,6 +21,10 @@ export function parseView(hash: string): View {
       return { kind: 'session', sessionId: second, ...(third === '' ? {} : { turnId: third }) }
     case 'approvals':
       return { kind: 'approvals', decisionId: second === '' ? null : second }
+    case 'permissions':
+      if (second === 'rule' && third !== '') return { kind: 'permissions', ruleId: third }
+      if (second === 'session' && third !== '') return { kind: 'permissions', sessionId: third }
+      return { kind: 'permissions' }
     case 'new':
     case 'providers':
     case 'health':
@@ -37,6 +43,9 @@ export function viewHash(view: View): string {
       return `#/session/${view.sessionId}${view.turnId === undefined ? '' : `/${view.turnId}`}`
     case 'approvals':
       return view.decisionId === null ? '#/approvals' : `#/approvals/${view.decisionId}`
+    case 'permissions':
+      if (view.ruleId !== undefined) return `#/permissions/rule/${view.ruleId}`
+      return view.sessionId === undefined ? '#/permissions' : `#/permissions/session/${view.sessionId}`
     default:
       return `#/${view.kind}`
   }

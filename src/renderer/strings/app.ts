@@ -5,6 +5,7 @@ const views: Readonly<Record<View['kind'], string>> = {
   session: 'Session',
   new: 'New session',
   approvals: 'Approvals',
+  permissions: 'Permissions',
   providers: 'Providers',
   health: 'Health',
   settings: 'Settings',

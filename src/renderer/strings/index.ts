@@ -9,6 +9,7 @@ import { firstRun } from './first-run.ts'
 import { folders } from './folders.ts'
 import { health } from './health.ts'
 import { newSession } from './new-session.ts'
+import { permissions } from './permissions.ts'
 import { providers } from './providers.ts'
 import { session } from './session.ts'
 import { sessions } from './sessions.ts'
@@ -25,6 +26,7 @@ export const strings = {
   folders,
   health,
   newSession,
+  permissions,
   providers,
   session,
   sessions,

@@ -15,6 +15,7 @@ export const session = {
     fork: 'Fork',
     exportMarkdown: 'Export as Markdown',
     exportJsonl: 'Export as JSON Lines',
+    permissions: 'Permissions of this session',
     copyPath: 'Copy the folder path',
     archive: 'Archive',
     unarchive: 'Take out of the archive',

@@ -37,7 +37,7 @@ export function ActionBox({ decision, onUnseen }: ActionBoxProps) {
         onScroll={onScroll}
       >
         {whole.shown.kind === 'action' ? (
-          <ActionView action={whole.shown.action} workDir={decision.context?.workDir ?? null} />
+          <ActionView action={whole.shown.action} workDir={decision.workDir} />
         ) : (
           <Exact text={whole.shown.text} />
         )}

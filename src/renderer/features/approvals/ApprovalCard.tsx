@@ -22,6 +22,8 @@ import styles from './card.module.css'
 export interface ApprovalCardProps {
   /** The transcript's item, or the topic's view. */
   decision: DecisionItem | DecisionView
+  /** The session's folder, where nobody else says it. */
+  workDir?: string | null
   /** Names the session and links to it. */
   showSession?: boolean
   /** This card's own answer was settled by the host, one way or another. */
@@ -29,13 +31,13 @@ export interface ApprovalCardProps {
 }
 
 /** One question of an agent, in a transcript or in a list of them: all that a person needs to answer it, or who did. */
-export function ApprovalCard({ decision: item, showSession = false, onAnswered }: ApprovalCardProps) {
+export function ApprovalCard({ decision: item, workDir = null, showSession = false, onAnswered }: ApprovalCardProps) {
   const { decisionId } = item
   const live = useTopic(
     'decisions',
     ({ value }) => value.settled.get(decisionId) ?? value.pending.find((each) => each.decisionId === decisionId),
   )
-  const decision = mergeDecision(item, live)
+  const decision = mergeDecision(item, live, workDir)
   const cardRef = useRef<HTMLElement>(null)
   const [unseen, setUnseen] = useState<Unseen>('looking')
   const resolve = useResolve(decisionId, (outcome) => onAnswered?.(outcome))
@@ -77,7 +79,9 @@ export function ApprovalCard({ decision: item, showSession = false, onAnswered }
       {open && decision.kind === 'question' && (
         <AnswerText pending={resolve.pending} onAnswer={(text) => resolve.send({ text })} />
       )}
-      {decision.status !== 'pending' && <Settled {...decision} status={decision.status} />}
+      {decision.status !== 'pending' && (
+        <Settled {...decision} status={decision.status} ruleId={decision.ruleId ?? null} />
+      )}
       {outcome !== null && outcome.kind !== 'resolved' && (
         <>
           {pending && <Settled {...settledBy(outcome)} />}

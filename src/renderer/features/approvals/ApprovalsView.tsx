@@ -43,6 +43,9 @@ export function ApprovalsView() {
         </h1>
         {pendingCount > 0 && <span className={styles.count}>{strings.approvals.pendingCount(pendingCount)}</span>}
         {pendingCount > 0 && <span className={styles.hint}>{strings.approvals.keysHint}</span>}
+        <a className={styles.more} href={viewHash({ kind: 'permissions' })}>
+          {strings.permissions.rulesAndHistory}
+        </a>
       </header>
       {loaded && shown.length === 0 && (
         <EmptyState title={strings.approvals.empty}>{strings.approvals.emptyText}</EmptyState>

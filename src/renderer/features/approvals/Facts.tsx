@@ -6,9 +6,9 @@ import styles from './card.module.css'
 
 /** Where it happens: folder, session, tool; the agent's own wrapper is one click away. */
 export function Facts({ decision, showSession }: { decision: CardDecision; showSession: boolean }) {
-  const { action, context, paths } = decision
+  const { action, context, paths, workDir } = decision
   const { approvals } = strings
-  const folder = action.kind === 'command' ? action.cwd : (context?.workDir ?? null)
+  const folder = action.kind === 'command' ? action.cwd : workDir
   return (
     <>
       <dl className={styles.facts}>
@@ -41,7 +41,7 @@ export function Facts({ decision, showSession }: { decision: CardDecision; showS
             <dt>{approvals.touches}</dt>
             <dd className={styles.paths}>
               {paths.map((path) => (
-                <PathText key={path} path={path} {...(context === null ? {} : { within: context.workDir })} />
+                <PathText key={path} path={path} {...(workDir === null ? {} : { within: workDir })} />
               ))}
             </dd>
           </div>

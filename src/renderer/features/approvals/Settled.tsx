@@ -1,6 +1,7 @@
 import type { Actor, Answer } from '../../../shared/vocabulary.ts'
 import { useBridgeStatus } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
+import { viewHash } from '../../stores/navigation.ts'
 import { Revealed, shortTime, useNow } from '../../text/index.ts'
 import { StateMark } from '../../ui/index.ts'
 import type { MarkState } from '../../ui/index.ts'
@@ -16,10 +17,12 @@ export interface SettledFacts {
   settledAt: number | null
   /** Undefined: nothing is said about it. */
   told?: CardDecision['told']
+  /** The person's rule that answered it. */
+  ruleId?: string | null
 }
 
 /** What became of it: the answer, who gave it and when, and whether it reached the agent. */
-export function Settled({ status, answer, by, settledAt, told }: SettledFacts) {
+export function Settled({ status, answer, by, settledAt, told, ruleId = null }: SettledFacts) {
   const nowMs = useNow()
   const bridge = useBridgeStatus()
   const generation = bridge.kind === 'open' ? bridge.hello.generation : null
@@ -37,6 +40,7 @@ export function Settled({ status, answer, by, settledAt, told }: SettledFacts) {
             exact={(time) => time}
           />
         )}
+        {ruleId !== null && <a href={viewHash({ kind: 'permissions', ruleId })}>{strings.permissions.byRule}</a>}
       </p>
       {answer !== null && 'reason' in answer && answer.reason !== undefined && (
         <p>

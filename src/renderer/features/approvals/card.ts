@@ -5,17 +5,24 @@ import { strings } from '../../strings/index.ts'
 
 /** A decision as the card shows it: the transcript's word, or the topic's where that knows more. */
 export interface CardDecision extends DecisionItem {
+  /** The session's folder; null: not known. */
+  workDir: string | null
   /** Null where only the transcript is known. */
-  context: Pick<DecisionView, 'sessionId' | 'sessionTitle' | 'agentId' | 'workDir' | 'refusalReason'> | null
+  context: Pick<DecisionView, 'sessionId' | 'sessionTitle' | 'agentId' | 'refusalReason'> | null
 }
 
 /** Puts the transcript's item and the topic's view together: what is settled in either is settled. */
-export function mergeDecision(item: DecisionItem | DecisionView, live: DecisionView | undefined): CardDecision {
+export function mergeDecision(
+  item: DecisionItem | DecisionView,
+  live: DecisionView | undefined,
+  folder: string | null = null,
+): CardDecision {
   const view = 'sessionTitle' in item ? item : live
   const context = view ?? null
-  if (live === undefined) return { ...item, context }
+  const workDir = view?.workDir ?? folder
+  if (live === undefined) return { ...item, context, workDir }
   const newest = item.status === 'pending' ? live : item
-  return { ...newest, told: newest.told ?? live.told, context }
+  return { ...newest, told: newest.told ?? live.told, context, workDir }
 }
 
 /** Below this many bytes the host shortens no action. */

@@ -3,6 +3,7 @@ import type { SessionView } from '../../../shared/bridge/index.ts'
 import { useChange } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { useOfferActions } from '../../stores/actions.ts'
+import { navigate } from '../../stores/navigation.ts'
 import { ErrorNote, Menu } from '../../ui/index.ts'
 import { titleOf } from '../sessions/index.ts'
 import { AsideDialog } from './AsideDialog.tsx'
@@ -25,6 +26,8 @@ export function SessionMenu({ session, onRename }: { session: SessionView; onRen
         return setOpen('aside')
       case 'fork':
         return fork()
+      case 'permissions':
+        return navigate({ kind: 'permissions', sessionId: session.id })
       case 'exportMarkdown':
         return save('markdown')
       case 'exportJsonl':
@@ -78,6 +81,7 @@ function actionIds(archived: boolean): readonly ActionId[] {
     'fork',
     'exportMarkdown',
     'exportJsonl',
+    'permissions',
     'copyPath',
     archived ? 'unarchive' : 'archive',
     'remove',

@@ -1,6 +1,7 @@
 import { memo, useId, useState } from 'react'
 import type { ToolItem } from '../../../shared/projection/index.ts'
 import { strings } from '../../strings/index.ts'
+import { viewHash } from '../../stores/navigation.ts'
 import { duration, PathText, relativeTo, Revealed, shortenMiddle } from '../../text/index.ts'
 import { StateMark } from '../../ui/index.ts'
 import type { MarkState } from '../../ui/index.ts'
@@ -75,9 +76,13 @@ export const ToolCall = memo(function ToolCall({ tool, asked, workDir }: ToolCal
           )}
           {tool.allowedBy !== null && (
             <p className={styles.allowed}>
-              {tool.allowedBy.ruleId === null
-                ? strings.session.allowedBy(tool.allowedBy.reason)
-                : strings.session.allowedByRule}
+              {tool.allowedBy.ruleId === null ? (
+                strings.session.allowedBy(tool.allowedBy.reason)
+              ) : (
+                <a href={viewHash({ kind: 'permissions', ruleId: tool.allowedBy.ruleId })}>
+                  {strings.session.allowedByRule}
+                </a>
+              )}
             </p>
           )}
           {tool.content.map((content, index) => (

@@ -30,7 +30,7 @@ export const TurnItem = memo(function TurnItem({ item, asked, workDir }: TurnIte
     case 'tool':
       return <ToolCall tool={item} asked={asked} workDir={workDir} />
     case 'decision':
-      return <ApprovalCard decision={item.decision} />
+      return <ApprovalCard decision={item.decision} workDir={workDir} />
     case 'steer':
       return (
         <div className={styles.prompt}>

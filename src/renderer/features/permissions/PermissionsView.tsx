@@ -1,0 +1,21 @@
+import { strings } from '../../strings/index.ts'
+import { History } from './History.tsx'
+import { Rules } from './Rules.tsx'
+import styles from './permissions.module.css'
+
+export interface PermissionsViewProps {
+  /** The rule to show first. */
+  ruleId: string | null
+  /** Whose history is shown; null: that of all sessions. */
+  sessionId: string | null
+}
+
+export function PermissionsView({ ruleId, sessionId }: PermissionsViewProps) {
+  return (
+    <section className={styles.view} aria-labelledby="permissions-heading">
+      <h1 id="permissions-heading">{strings.permissions.heading}</h1>
+      <Rules wanted={ruleId} />
+      <History key={sessionId} sessionId={sessionId} />
+    </section>
+  )
+}
