@@ -2,8 +2,6 @@ import { createBridgeClient } from '../../shared/bridge/client.ts'
 import type { Bridge } from '../../shared/bridge/client.ts'
 import type { HostFrame } from '../../shared/bridge/index.ts'
 import { AppError } from '../../shared/errors.ts'
-import { connectInProcess } from '../bridge/index.ts'
-import { createHost } from '../host.ts'
 import { createHostControl, createSystemClock, withDeadline } from '../platform/index.ts'
 import type { Clock, FrameConnection, HostControl } from '../platform/index.ts'
 import { whenAborted } from './interrupt.ts'
@@ -79,6 +77,8 @@ async function openPrivateHost(
 ): Promise<CliBridge> {
   await using undo = new AsyncDisposableStack()
   undo.defer(() => role.release())
+  // A command that finds a running host, which is most of them, does without the host's own code.
+  const [{ createHost }, { connectInProcess }] = await Promise.all([import('../host.ts'), import('../bridge/index.ts')])
   const host = await createHost({ dataDir, entryDir, env: process.env })
   undo.defer(() => host.stop())
   const others = new Set<FrameConnection>()

@@ -9,7 +9,6 @@ import { EXIT } from './exit-codes.ts'
 import { listenForInterrupts, whenAborted } from './interrupt.ts'
 import { printError } from './print.ts'
 import { run } from './run.ts'
-import { runServe } from './serve.ts'
 import { sessions } from './sessions.ts'
 import { USAGE, UsageError } from './usage.ts'
 
@@ -34,7 +33,7 @@ export async function runCli(args: readonly string[], entryDir: string): Promise
     process.stdout.write(`${APP_VERSION}\n`)
     return 0
   }
-  if (name === 'serve') return runServe(rest, entryDir)
+  if (name === 'serve') return (await import('./serve.ts')).runServe(rest, entryDir)
   try {
     const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
     if (command === undefined) throw new UsageError(`There is no command "${name}".`)

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { withCompileCache } from '../../support/compile-cache.ts'
 import { createTempDir } from '../../support/dir.ts'
 import { createFakeFailpoints } from '../../support/failpoints.ts'
 import { openHost } from './crash-host.ts'
@@ -13,7 +14,7 @@ const NEW = { name: 'new', baseUrl: 'https://two.example.com/v1', end: 'bb', ref
 
 /** The signal that ended the editing host. */
 async function editAndDie(folder: string, failpoint: string): Promise<string | null> {
-  const env = { ...process.env, WHEELHOUSE_FAILPOINT: `${failpoint}:kill` }
+  const env = { ...withCompileCache(), WHEELHOUSE_FAILPOINT: `${failpoint}:kill` }
   const child = spawn(process.execPath, [SCRIPT, folder], { env, stdio: ['ignore', 'ignore', 'inherit'] })
   return await new Promise((resolve, reject) => {
     child.on('error', reject)

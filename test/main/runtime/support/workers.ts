@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import Sqlite from 'better-sqlite3'
+import { withCompileCache } from '../../../support/compile-cache.ts'
 import { createTempDir } from '../../../support/dir.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../../fixtures/runtime/worker.ts', import.meta.url))
@@ -32,6 +33,7 @@ interface Reply {
 export async function startProcess(dir: string, options: ProcessOptions = {}): Promise<RuntimeProcess> {
   const child = fork(PROGRAM, [JSON.stringify({ dir, ...options })], {
     execArgv: ['--disable-warning=ExperimentalWarning'],
+    env: withCompileCache(),
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   const waiting = new Map<number, (reply: Reply) => void>()
