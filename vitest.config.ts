@@ -5,7 +5,10 @@ const setupFiles = ['./test/support/strict.ts']
 /** What a test waits for comes at once on a quiet machine; on a busy one it may take its time. */
 const patience = { poll: { timeout: 20_000 } }
 
-/** Projects run group after group: the browser suites get the machine to themselves. */
+/** Held against a clock that frames are drawn by: these get the machine to themselves. */
+const timed = ['test/e2e/transcript.test.ts']
+
+/** Projects run group after group: the browser suites get the machine to themselves, two files at a time. */
 export default defineConfig({
   test: {
     reporters: ['default', './test/support/closing-line.ts'],
@@ -17,6 +20,7 @@ export default defineConfig({
           setupFiles,
           expect: patience,
           testTimeout: 60_000,
+          hookTimeout: 60_000,
           // They wait for processes more than they work: three share two cores well.
           maxWorkers: 3,
           sequence: { groupOrder: 1 },
@@ -31,6 +35,7 @@ export default defineConfig({
           setupFiles: [...setupFiles, './test/support/dom.ts'],
           expect: patience,
           testTimeout: 20_000,
+          hookTimeout: 20_000,
           maxWorkers: 2,
           sequence: { groupOrder: 2 },
         },
@@ -41,9 +46,9 @@ export default defineConfig({
           include: ['test/electron/**/*.test.ts'],
           setupFiles,
           expect: patience,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          maxWorkers: 2,
           sequence: { groupOrder: 3 },
         },
       },
@@ -51,10 +56,23 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          exclude: timed,
           setupFiles,
           expect: patience,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          maxWorkers: 2,
+          sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        test: {
+          name: 'e2e-timed',
+          include: timed,
+          setupFiles,
+          expect: patience,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
           fileParallelism: false,
           sequence: { groupOrder: 4 },
         },
