@@ -77,7 +77,7 @@ export function createWebhookSecrets(deps: { store: SecretStore; secrets: Secret
     async get(ref) {
       const found = await store.get(ref)
       if (found === null) return null
-      const parsed = Stored.safeParse(JSON.parse(found.reveal('store')))
+      const parsed = Stored.safeParse(parse(found.reveal('store')))
       if (!parsed.success) {
         throw new AppError(
           'credential_store_failed',
@@ -100,5 +100,14 @@ export function createWebhookSecrets(deps: { store: SecretStore; secrets: Secret
     dispose() {
       for (const ref of registered.keys()) forget(ref)
     },
+  }
+}
+
+/** What is no JSON is undefined: the parser's own error would quote the secret. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
