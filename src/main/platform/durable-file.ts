@@ -1,11 +1,12 @@
 import { constants } from 'node:fs'
 import { open, readdir, rename, rm, unlink } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '../../shared/errors.ts'
 import { readBounded } from './file-read.ts'
 import { makeFolders, syncFolder } from './folders.ts'
 import { systemCode } from './system-errors.ts'
-import type { DurableFile, Failpoints, Ids, PersistOutcome } from './types.ts'
+import type { DurableFile, Failpoints, Ids, PersistOutcome, WriteOptions } from './types.ts'
 
 const TEMP_NAME = /^\.wheelhouse-[0-9a-f]{16}\.tmp$/
 
@@ -27,19 +28,20 @@ export function createDurableFile({ ids, failpoints }: { ids: Ids; failpoints: F
     return mine
   }
 
-  async function write(path: string, content: string | Uint8Array, mode: number): Promise<PersistOutcome> {
+  async function write(path: string, content: string | Uint8Array, options: WriteOptions): Promise<PersistOutcome> {
     const folder = dirname(path)
     const temp = join(folder, `.wheelhouse-${Buffer.from(ids.bytes(8)).toString('hex')}.tmp`)
     try {
       await makeDurableFolder(folder)
       failpoints.hit('before_write')
-      await writeAndSync(temp, content, mode)
+      await writeAndSync(temp, content, options)
       failpoints.hit('after_write')
+      await options.guard?.()
       failpoints.hit('before_rename')
       await rename(temp, path)
     } catch (error) {
       await rm(temp, { force: true }).catch(() => undefined)
-      throw writeFailed(path, error)
+      throw error instanceof AppError ? error : writeFailed(path, error)
     }
     return { applied: true, durable: await settleFolder(folder, ['after_rename', 'before_dirsync']) }
   }
@@ -58,7 +60,7 @@ export function createDurableFile({ ids, failpoints }: { ids: Ids; failpoints: F
 
   return {
     read: (path, { maxBytes }) => readBounded(path, maxBytes),
-    write: (path, content, { mode = 0o600 } = {}) => inTurn(path, () => write(path, content, mode)),
+    write: (path, content, options = {}) => inTurn(path, () => write(path, content, options)),
     remove: (path) =>
       inTurn(path, async () => {
         try {
@@ -83,15 +85,23 @@ async function makeDurableFolder(folder: string): Promise<void> {
   for (const made of await makeFolders(folder)) await syncFolder(dirname(made))
 }
 
-async function writeAndSync(path: string, content: string | Uint8Array, mode: number): Promise<void> {
+async function writeAndSync(path: string, content: string | Uint8Array, options: WriteOptions): Promise<void> {
+  const { mode = 0o600, owner } = options
   const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600)
   try {
     await file.writeFile(content)
+    if (owner !== undefined && process.getuid !== undefined) await keepOwner(file, owner)
     if (mode !== 0o600) await file.chmod(mode)
     await file.sync()
   } finally {
     await file.close()
   }
+}
+
+/** Fails where this user may not give the file away: then it is as it was before. */
+async function keepOwner(file: FileHandle, { uid, gid }: { uid: number; gid: number }): Promise<void> {
+  const now = await file.stat()
+  if (now.uid !== uid || now.gid !== gid) await file.chown(uid, gid)
 }
 
 function writeFailed(path: string, error: unknown): AppError {

@@ -83,6 +83,14 @@ export interface Failpoints {
   hit(name: string): void
 }
 
+export interface WriteOptions {
+  mode?: number
+  /** Whose the file stays. */
+  owner?: { uid: number; gid: number }
+  /** The last look before the rename. What it throws is thrown, and the file is as it was. */
+  guard?: () => Promise<void>
+}
+
 export interface DurableFile {
   /** Null: there is no such file. @throws AppError `file_unsafe` (link, foreign owner, over `maxBytes`), `file_failed`. */
   read(path: string, limits: { maxBytes: number }): Promise<Uint8Array | null>
@@ -90,7 +98,7 @@ export interface DurableFile {
    * Temp file in the same folder, 0600 unless `mode` says otherwise, fsync, rename, fsync of the folder, which is made
    * (0700) when it is missing. @throws AppError `storage_full`, `file_failed`: the file is as it was before.
    */
-  write(path: string, content: string | Uint8Array, options?: { mode?: number }): Promise<PersistOutcome>
+  write(path: string, content: string | Uint8Array, options?: WriteOptions): Promise<PersistOutcome>
   /** A file that is not there is `{ applied: true, durable: true }`. */
   remove(path: string): Promise<PersistOutcome>
 }

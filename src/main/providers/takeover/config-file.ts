@@ -1,0 +1,129 @@
+/** A client's config file on disk: read whole, and replaced only if nobody changed it meanwhile. */
+import { access, constants, lstat, realpath, stat } from 'node:fs/promises'
+import type { BigIntStats } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { AppError } from '../../../shared/errors.ts'
+import { systemCode } from '../../platform/index.ts'
+import type { DurableFile, PersistOutcome } from '../../platform/types.ts'
+import { decodeConfig } from './text.ts'
+
+const MAX_BYTES = 1_048_576
+const OWNER_MAY_WRITE = 0o200n
+const OTHERS_MAY_READ = 0o004n
+
+export interface ConfigFile {
+  /** As the client names it, and where it really lies. */
+  readonly path: string
+  readonly realPath: string
+  /** Null: there is none. */
+  readonly bytes: Uint8Array | null
+  readonly text: string
+  readonly stat: BigIntStats | null
+}
+
+/**
+ * @throws AppError `takeover_config_unwritable` (a dangling link, no regular file, another user's),
+ * `takeover_config_unsupported` (over 1 MiB), `takeover_config_malformed` (no UTF-8), `file_failed`.
+ */
+export async function readConfig(path: string, files: DurableFile): Promise<ConfigFile> {
+  const realPath = await findReal(path)
+  const found = await statOrNull(realPath)
+  if (found === null) return { path, realPath, bytes: null, text: '', stat: null }
+  if (!found.isFile()) throw unwritable(path, 'it is no regular file')
+  if (found.size > MAX_BYTES) {
+    throw new AppError('takeover_config_unsupported', `The config file ${path} is larger than 1 MiB.`)
+  }
+  const bytes = await files.read(realPath, { maxBytes: MAX_BYTES }).catch((error: unknown) => {
+    if (error instanceof AppError && error.code === 'file_unsafe') throw unwritable(path, 'it belongs to another user')
+    throw error
+  })
+  if (bytes === null) return { path, realPath, bytes: null, text: '', stat: null }
+  return { path, realPath, bytes, text: decodeConfig(bytes, path), stat: found }
+}
+
+async function findReal(path: string): Promise<string> {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw unwritable(path, 'its path cannot be followed', error)
+  }
+  const isLink = await lstat(path).then(
+    (found) => found.isSymbolicLink(),
+    () => false,
+  )
+  if (isLink) throw unwritable(path, 'it is a link to a file that is not there')
+  const folder = await realpath(dirname(path)).catch(() => dirname(path))
+  return join(folder, basename(path))
+}
+
+async function statOrNull(path: string): Promise<BigIntStats | null> {
+  try {
+    return await stat(path, { bigint: true })
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null
+    throw unwritable(path, 'it cannot be looked at', error)
+  }
+}
+
+/** Modes are never changed to get there. @throws AppError `takeover_config_unwritable`. */
+export async function demandWritable(file: ConfigFile): Promise<void> {
+  if (file.stat !== null && (file.stat.mode & OWNER_MAY_WRITE) === 0n) throw unwritable(file.path, 'it is read-only')
+  let folder = dirname(file.realPath)
+  let found = await statOrNull(folder)
+  while (found === null && folder !== dirname(folder)) {
+    folder = dirname(folder)
+    found = await statOrNull(folder)
+  }
+  if (found === null || (found.mode & OWNER_MAY_WRITE) === 0n) throw unwritable(file.path, 'its folder is read-only')
+  await access(folder, constants.W_OK).catch((error: unknown) => {
+    throw unwritable(file.path, 'its folder cannot be written to', error)
+  })
+}
+
+export function isWorldReadable({ stat: found }: ConfigFile): boolean {
+  return found !== null && (found.mode & OTHERS_MAY_READ) !== 0n
+}
+
+/** Thrown by a write that met somebody else's: start over from fresh bytes. */
+export class ConfigChanged extends AppError {
+  constructor(path: string) {
+    super('takeover_conflict', `Something else keeps writing to ${path}. Nothing was changed. Try again in a moment.`)
+  }
+}
+
+/**
+ * Puts `after` in the file's place, or removes the file.
+ * @throws ConfigChanged; AppError `takeover_config_unwritable`, `storage_full`, `file_failed`.
+ */
+export async function replaceConfig(
+  file: ConfigFile,
+  after: string | Uint8Array | null,
+  files: DurableFile,
+): Promise<PersistOutcome> {
+  const guard = async (): Promise<void> => {
+    if (!(await isUnchanged(file, files))) throw new ConfigChanged(file.path)
+  }
+  if (after === null) {
+    await guard()
+    return await files.remove(file.realPath)
+  }
+  const owner = file.stat === null ? {} : { owner: { uid: Number(file.stat.uid), gid: Number(file.stat.gid) } }
+  const mode = file.stat === null ? 0o600 : Number(file.stat.mode & 0o7777n)
+  return await files.write(file.realPath, after, { mode, guard, ...owner })
+}
+
+async function isUnchanged(file: ConfigFile, files: DurableFile): Promise<boolean> {
+  const now = await readConfig(file.path, files)
+  if (now.realPath !== file.realPath) return false
+  if (now.stat === null || file.stat === null) return now.stat === file.stat
+  const sameFile = now.stat.ino === file.stat.ino && now.stat.mtimeNs === file.stat.mtimeNs
+  return sameFile && Buffer.compare(now.bytes ?? new Uint8Array(), file.bytes ?? new Uint8Array()) === 0
+}
+
+function unwritable(path: string, why: string, cause?: unknown): AppError {
+  return new AppError(
+    'takeover_config_unwritable',
+    `The config file ${path} cannot be changed: ${why}. Nothing was changed.`,
+    { detail: why, ...(cause === undefined ? {} : { cause }) },
+  )
+}

@@ -1,0 +1,417 @@
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { codeOf } from '../support.ts'
+import { BLOCK, createTakeoverWorld, KEY, LINE, URL_LINE } from './support.ts'
+
+const crlf = (text: string): string => text.replaceAll('\n', '\r\n')
+
+interface Shape {
+  id: string
+  title: string
+  before: string
+  /** With the table, and with the root key. */
+  table: string
+  url: string
+}
+
+const SHAPES: readonly Shape[] = [
+  { id: 'PR-T02', title: 'an empty file', before: '', table: `${LINE}\n\n${BLOCK}`, url: URL_LINE },
+  {
+    id: 'PR-T03',
+    title: 'root keys and other Providers',
+    before: 'model = "m"\n[model_providers.mine]\nname = "x"\n',
+    table: `${LINE}\nmodel = "m"\n[model_providers.mine]\nname = "x"\n\n${BLOCK}`,
+    url: `${URL_LINE}model = "m"\n[model_providers.mine]\nname = "x"\n`,
+  },
+  {
+    id: 'PR-T04',
+    title: 'a value with a comment',
+    before: 'model_provider = "openai" # mine\nopenai_base_url = "https://x/v1" # mine\n',
+    table: `${LINE} # mine\nopenai_base_url = "https://x/v1" # mine\n\n${BLOCK}`,
+    url: `model_provider = "openai" # mine\nopenai_base_url = "http://127.0.0.1:38777/k/${KEY}/v1" # mine\n`,
+  },
+  {
+    id: 'PR-T05',
+    title: 'a quoted key and odd spacing',
+    before: `"model_provider"   =   'foo'\n`,
+    table: `"model_provider"   =   "wheelhouse-gateway"\n\n${BLOCK}`,
+    url: `${URL_LINE}"model_provider"   =   "openai"\n`,
+  },
+  {
+    id: 'PR-T06',
+    title: 'the key in tables, comments and strings alone',
+    before:
+      '# model_provider = "a"\ns = """\nmodel_provider = "b"\n"""\n[profiles.x]\nmodel_provider = "c"\nopenai_base_url = "d"\n',
+    table: `${LINE}\n# model_provider = "a"\ns = """\nmodel_provider = "b"\n"""\n[profiles.x]\nmodel_provider = "c"\nopenai_base_url = "d"\n\n${BLOCK}`,
+    url: `${URL_LINE}# model_provider = "a"\ns = """\nmodel_provider = "b"\n"""\n[profiles.x]\nmodel_provider = "c"\nopenai_base_url = "d"\n`,
+  },
+  {
+    id: 'PR-T07',
+    title: 'a last line without its ending',
+    before: 'a = 1',
+    table: `${LINE}\na = 1\n\n${BLOCK}`,
+    url: `${URL_LINE}a = 1`,
+  },
+  {
+    id: 'PR-T08',
+    title: 'CRLF',
+    before: 'a = 1\r\nb = 2\r\n',
+    table: crlf(`${LINE}\na = 1\nb = 2\n\n${BLOCK}`),
+    url: crlf(`${URL_LINE}a = 1\nb = 2\n`),
+  },
+  {
+    id: 'PR-T08',
+    title: 'as many CRLF as LF',
+    before: 'a = 1\r\nb = 2\n',
+    table: `${LINE}\na = 1\r\nb = 2\n\n${BLOCK}`,
+    url: `${URL_LINE}a = 1\r\nb = 2\n`,
+  },
+  {
+    id: 'PR-T09',
+    title: 'a byte order mark and a directive',
+    before: '\uFEFF#:schema x\na = 1\n',
+    table: `\uFEFF#:schema x\n${LINE}\na = 1\n\n${BLOCK}`,
+    url: `\uFEFF#:schema x\n${URL_LINE}a = 1\n`,
+  },
+]
+
+describe('Codex: what is written, and how it goes back', () => {
+  for (const { id, title, before, table, url } of SHAPES) {
+    for (const [kind, after] of [
+      ['provider_table', table],
+      ['base_url', url],
+    ] as const) {
+      test(`${id} ${title}, as ${kind}`, async () => {
+        using world = createTakeoverWorld('codex', kind)
+        world.write(before, 0o640)
+        expect((await world.enable()).status).toMatchObject({ state: 'active', detail: null })
+        expect(world.read()).toBe(after)
+        expect((await world.takeover.disable()).status).toMatchObject({ state: 'inactive', detail: null })
+        expect(world.read()).toBe(before)
+        expect(world.mode()).toBe(0o640)
+      })
+    }
+  }
+
+  test('PR-T01 a file that was not there is made, and goes again', async () => {
+    using world = createTakeoverWorld()
+    await world.enable()
+    expect(world.read()).toBe(`${LINE}\n\n${BLOCK}`)
+    expect(world.mode()).toBe(0o600)
+    expect(statSync(world.dir.at('home', '.codex')).mode & 0o777).toBe(0o700)
+    await world.takeover.disable()
+    expect(world.read()).toBeNull()
+  })
+
+  test.each([
+    ['invalid UTF-8', new Uint8Array([0x61, 0x3d, 0xff])],
+    ['a key twice', 'a = 1\na = 2\n'],
+  ])('PR-T10 %s is refused and not touched', async (_title, bytes) => {
+    using world = createTakeoverWorld()
+    world.write(bytes)
+    const { mtimeNs } = statSync(world.path, { bigint: true })
+    expect(await codeOf(world.takeover.plan())).toBe('takeover_config_malformed')
+    expect(readFileSync(world.path)).toEqual(Buffer.from(bytes))
+    expect(statSync(world.path, { bigint: true }).mtimeNs).toBe(mtimeNs)
+    expect((await world.takeover.status()).state).toBe('inactive')
+  })
+
+  test('PR-T11 Providers in an inline table, and a file over 1 MiB, are not supported', async () => {
+    using world = createTakeoverWorld()
+    world.write('model_providers = { mine = { name = "x" } }\n')
+    expect(await codeOf(world.takeover.plan())).toBe('takeover_config_unsupported')
+    world.write(`# ${'x'.repeat(1_048_576)}\n`)
+    expect(await codeOf(world.takeover.plan())).toBe('takeover_config_unsupported')
+  })
+
+  test('PR-T12 a table of that name that is the person’s own is a conflict', async () => {
+    using world = createTakeoverWorld()
+    const own = '[model_providers.wheelhouse-gateway]\nname = "mine"\n'
+    world.write(own)
+    expect(await codeOf(world.takeover.plan())).toBe('takeover_conflict')
+    expect(world.read()).toBe(own)
+  })
+
+  test('PR-T13 a second enable writes nothing; another address is repaired in place', async () => {
+    using world = createTakeoverWorld()
+    world.write('a = 1\n')
+    await world.enable()
+    const { mtimeNs } = statSync(world.path, { bigint: true })
+    await world.enable()
+    expect(statSync(world.path, { bigint: true }).mtimeNs).toBe(mtimeNs)
+    world.gateway.address = '127.0.0.1:40001'
+    expect(await world.takeover.status()).toMatchObject({ state: 'drifted', detail: 'address_changed' })
+    expect((await world.takeover.repair()).status.state).toBe('active')
+    expect(world.read()).toBe(`${LINE}\na = 1\n\n${BLOCK.replace('38777', '40001')}`)
+    expect(readdirSync(world.backups)).toHaveLength(1)
+    await world.takeover.disable()
+    expect(world.read()).toBe('a = 1\n')
+  })
+
+  test('PR-T14 a block without its closing line is refused, and repaired by its table', async () => {
+    using world = createTakeoverWorld()
+    const open = BLOCK.replace('# <<< wheelhouse-gateway <<<\n', '')
+    world.write(`a = 1\n\n${open}[z]\nb = 2\n`)
+    expect(await world.takeover.status()).toMatchObject({ state: 'drifted', detail: 'marker_unclosed' })
+    expect(await codeOf(world.takeover.plan())).toBe('takeover_conflict')
+    await world.takeover.repair()
+    expect(world.read()).toBe('a = 1\n[z]\nb = 2\n')
+  })
+
+  test('PR-T15 a link stays a link, and its target is rewritten beside itself', async () => {
+    using world = createTakeoverWorld()
+    world.write('')
+    const real = world.dir.at('dotfiles.toml')
+    writeFileSync(real, 'a = 1\n')
+    rmSync(world.path)
+    symlinkSync(real, world.path)
+    await world.enable()
+    expect(lstatSync(world.path).isSymbolicLink()).toBe(true)
+    expect(readFileSync(real, 'utf8')).toContain(LINE)
+    await world.takeover.disable()
+    expect(readFileSync(real, 'utf8')).toBe('a = 1\n')
+  })
+
+  test('PR-T16 what cannot be written to is said, and leaves no trace', async () => {
+    using world = createTakeoverWorld()
+    world.write('a = 1\n', 0o400)
+    expect(await codeOf(world.takeover.plan())).toBe('takeover_config_unwritable')
+    chmodSync(world.path, 0o600)
+    chmodSync(world.dir.at('home', '.codex'), 0o500)
+    expect(await codeOf(world.takeover.plan())).toBe('takeover_config_unwritable')
+    chmodSync(world.dir.at('home', '.codex'), 0o700)
+    rmSync(world.path)
+    symlinkSync(world.dir.at('nowhere'), world.path)
+    expect(await codeOf(world.takeover.plan())).toBe('takeover_config_unwritable')
+    expect(existsSync(world.recordPath)).toBe(false)
+    expect(existsSync(world.backups)).toBe(false)
+  })
+
+  test('PR-T17 the mode is kept, and a world-readable file is warned of', async () => {
+    using world = createTakeoverWorld()
+    world.write('a = 1\n')
+    chmodSync(world.path, 0o644)
+    expect((await world.enable()).status.warnings).toContain('config_world_readable')
+    expect(world.mode()).toBe(0o644)
+  })
+
+  test('PR-T18 what somebody saves in the last moment is kept', async () => {
+    using world = createTakeoverWorld()
+    world.write('a = 1\n')
+    let saved = false
+    world.failpoints.onHit('takeover.after_state', () => {
+      if (!saved) world.write('a = 1\nb = "theirs"\n')
+      saved = true
+    })
+    await world.enable()
+    expect(world.read()).toBe(`${LINE}\na = 1\nb = "theirs"\n\n${BLOCK}`)
+    await world.takeover.disable()
+    expect(world.read()).toBe('a = 1\nb = "theirs"\n')
+    expect(readdirSync(world.backups)).toHaveLength(1)
+  })
+
+  test('PR-T18 a writer that never rests is a conflict, and nothing was written', async () => {
+    using world = createTakeoverWorld()
+    world.write('a = 0\n')
+    let saves = 0
+    world.failpoints.onHit('takeover.after_state', () => world.write(`a = ${++saves}\n`))
+    expect(await codeOf(world.enable())).toBe('takeover_conflict')
+    expect(world.read()).toBe('a = 3\n')
+    expect(existsSync(world.recordPath)).toBe(false)
+    expect(readdirSync(world.backups)).toEqual([])
+  })
+
+  test('PR-T19 a profile with a Provider of its own is warned of', async () => {
+    using world = createTakeoverWorld()
+    world.write('profile = "x"\n[profiles.x]\nmodel_provider = "mine"\n')
+    expect((await world.enable()).status.warnings).toContain('profile_overrides_provider')
+    await world.takeover.disable()
+    world.write('a = 1\n')
+    writeFileSync(world.dir.at('home', '.codex', 'work.config.toml'), 'model_provider = "mine"\n')
+    expect((await world.takeover.plan()).warnings).toContain('profile_overrides_provider')
+  })
+
+  test('PR-T20 edits elsewhere stay, also where Codex puts its own before our closing line', async () => {
+    using world = createTakeoverWorld()
+    world.write('a = 1\n')
+    await world.enable()
+    const trust = '\n[projects."/tmp/x"]\ntrust_level = "trusted"\n'
+    world.write(
+      (world.read() ?? '')
+        .replace('# <<< wheelhouse-gateway <<<\n', `${trust}# <<< wheelhouse-gateway <<<\n`)
+        .replace('a = 1', 'a = 2'),
+    )
+    expect((await world.takeover.status()).state).toBe('active')
+    await world.takeover.disable()
+    expect(world.read()).toBe(`a = 2\n${trust}`)
+  })
+
+  test('PR-T21 the person’s own choice of a Provider is left', async () => {
+    using world = createTakeoverWorld()
+    world.write('a = 1\n')
+    await world.enable()
+    world.write((world.read() ?? '').replace(LINE, 'model_provider = "other"'))
+    expect(await world.takeover.status()).toMatchObject({ state: 'drifted', detail: 'provider_line_user_changed' })
+    expect((await world.takeover.disable()).status).toMatchObject({
+      state: 'inactive',
+      detail: 'provider_line_user_changed',
+    })
+    expect(world.read()).toBe('model_provider = "other"\na = 1\n')
+  })
+
+  test('PR-T21 a person’s own address is left, as base_url', async () => {
+    using world = createTakeoverWorld('codex', 'base_url')
+    world.write('a = 1\n')
+    await world.enable()
+    world.write('openai_base_url = "https://mine/v1"\na = 1\n')
+    expect((await world.takeover.status()).detail).toBe('provider_line_user_changed')
+    expect((await world.takeover.disable()).status).toMatchObject({
+      state: 'inactive',
+      detail: 'provider_line_user_changed',
+    })
+    expect(world.read()).toBe('openai_base_url = "https://mine/v1"\na = 1\n')
+  })
+
+  test('PR-T22 a block that the person edited stays, and is said to', async () => {
+    using world = createTakeoverWorld()
+    world.write('model_provider = "mine"\n')
+    await world.enable()
+    const edited = (world.read() ?? '').replace('supports_websockets = false', 'supports_websockets = true')
+    world.write(edited)
+    expect(await world.takeover.status()).toMatchObject({ state: 'drifted', detail: 'block_user_changed' })
+    expect((await world.takeover.disable()).status).toMatchObject({
+      state: 'drifted',
+      detail: 'block_user_changed',
+      enabled: false,
+    })
+    expect(world.read()).toBe(edited.replace(LINE, 'model_provider = "mine"'))
+    await world.takeover.repair()
+    expect(world.read()).toBe('model_provider = "mine"\n')
+  })
+
+  test('PR-T23 a table whose comments were stripped is still ours', async () => {
+    using world = createTakeoverWorld()
+    world.write('a = 1\n')
+    await world.enable()
+    world.write((world.read() ?? '').replaceAll(/^# .*\n/gm, ''))
+    expect(await world.takeover.status()).toMatchObject({ state: 'drifted', detail: 'markers_missing' })
+    expect((await world.takeover.disable()).status.state).toBe('inactive')
+    expect(world.read()).toBe('a = 1\n')
+  })
+
+  test('PR-T24 a file that was deleted is made again by repair, or left', async () => {
+    using world = createTakeoverWorld()
+    world.write('a = 1\n')
+    await world.enable()
+    rmSync(world.path)
+    expect(await world.takeover.status()).toMatchObject({ state: 'drifted', detail: 'config_missing' })
+    expect((await world.takeover.repair()).status.state).toBe('active')
+    expect(world.read()).toBe(`${LINE}\n\n${BLOCK}`)
+    rmSync(world.path)
+    expect((await world.takeover.disable()).status.state).toBe('inactive')
+    expect(world.read()).toBeNull()
+  })
+
+  test('PR-T25 a file that became malformed can only be restored', async () => {
+    using world = createTakeoverWorld()
+    world.write('a = 1\n')
+    await world.enable()
+    world.write('a = [\n')
+    expect(await world.takeover.status()).toMatchObject({
+      state: 'broken',
+      detail: 'config_malformed',
+      restoreAvailable: true,
+    })
+    expect(await codeOf(world.takeover.repair())).toBe('takeover_config_malformed')
+    expect(await codeOf(world.takeover.disable())).toBe('takeover_config_malformed')
+    expect((await world.takeover.restoreBackup()).status.state).toBe('inactive')
+    expect(world.read()).toBe('a = 1\n')
+    // What was there a moment ago is kept, too.
+    expect(readdirSync(world.backups).map((name) => readFileSync(`${world.backups}/${name}`, 'utf8'))).toContain(
+      'a = [\n',
+    )
+  })
+
+  test('PR-T26 another CODEX_HOME does not move what is managed', async () => {
+    using world = createTakeoverWorld()
+    world.write('a = 1\n')
+    await world.enable()
+    world.environment['CODEX_HOME'] = world.dir.at('elsewhere')
+    const status = await world.takeover.status()
+    expect(status).toMatchObject({ state: 'active', configPath: world.path })
+    expect(status.warnings).toContain('config_path_changed')
+    await world.takeover.disable()
+    expect(world.read()).toBe('a = 1\n')
+  })
+
+  test('PR-T27 without its record the projection is adopted by repair', async () => {
+    using world = createTakeoverWorld()
+    world.write('a = 1\n')
+    await world.enable()
+    rmSync(world.recordPath)
+    expect(await world.takeover.status()).toMatchObject({
+      state: 'drifted',
+      detail: 'state_missing',
+      restoreAvailable: false,
+    })
+    expect((await world.takeover.repair()).status).toMatchObject({ state: 'active', enabled: true })
+    await world.takeover.disable()
+    expect(world.read()).toBe('a = 1\n')
+  })
+
+  test('PR-T28 a backup that is gone is said; what is not durable yet is said, too', async () => {
+    using world = createTakeoverWorld()
+    world.write('model_provider = "mine"\n')
+    await world.enable()
+    rmSync(world.backups, { recursive: true })
+    expect(await codeOf(world.takeover.restoreBackup())).toBe('takeover_backup_missing')
+    await world.takeover.disable()
+    expect(world.read()).toBe('model_provider = "mine"\n')
+    world.fileFailpoints.failAt('before_dirsync', { always: true })
+    const { outcome, status } = await world.enable()
+    expect(outcome).toEqual({ applied: true, durable: false })
+    expect(status).toMatchObject({ state: 'active', warnings: expect.arrayContaining(['not_durable']) })
+  })
+
+  test('PR-A59 a file that changed since it was shown is not written to', async () => {
+    using world = createTakeoverWorld()
+    world.write('a = 1\n')
+    const { digest, hunks } = await world.takeover.plan()
+    expect(hunks.flatMap(({ after }) => after).join('\n')).toContain(LINE)
+    expect(JSON.stringify(hunks)).not.toContain(KEY)
+    world.write('a = 2\n')
+    expect(await codeOf(world.takeover.enable({ digest }))).toBe('takeover_conflict')
+    expect(world.read()).toBe('a = 2\n')
+  })
+
+  test('a quit in order switches off, and the next start on again', async () => {
+    using world = createTakeoverWorld()
+    world.write('a = 1\n')
+    await world.enable()
+    await world.takeover.stop({ keep: false })
+    expect(world.read()).toBe('a = 1\n')
+    const next = world.open()
+    await next.start()
+    expect((await next.status()).state).toBe('active')
+    await next.stop({ keep: true })
+    expect(world.read()).toContain(LINE)
+    await next.disable()
+    await world.open().start()
+    expect(world.read()).toBe('a = 1\n')
+    renameSync(world.path, `${world.path}.moved`)
+    mkdirSync(world.path)
+    expect((await next.status()).detail).toBe('config_unreadable')
+  })
+})
