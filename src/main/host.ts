@@ -30,6 +30,8 @@ export interface HostOptions {
   /** The built entries beside this one: where `agent.js` lies. */
   entryDir: string
   env: Readonly<Record<string, string | undefined>>
+  /** It ends with one command: what lasts, such as takeovers, is left as it is. */
+  brief?: boolean
 }
 
 export interface Host {
@@ -88,6 +90,12 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
     environment: () => env,
     rehearsalOrigin: () => rehearsalOrigin,
     bodyCapBytes: () => settings.get('requestBodyCapMiB') * MEBIBYTE,
+    gateway: {
+      port: () => settings.get('gatewayPort'),
+      keepTakeover: () => settings.get('keepTakeoverOnQuit'),
+      resume: options.brief !== true,
+      home: env['HOME'] ?? homedir(),
+    },
   })
   rehearsalOrigin = (await rehearsal.start()).origin
   undo.defer(() => rehearsal.stop())

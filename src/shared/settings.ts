@@ -76,6 +76,17 @@ export const SETTINGS = {
     default: 32,
     about: 'The largest request of an agent to a model, in MiB.',
   }),
+  gatewayPort: setting({
+    schema: z.int().min(1_024).max(65_535),
+    default: 38_777,
+    about: 'The port of the gateway for agents that you start yourself. A change counts from the next start.',
+  }),
+  keepTakeoverOnQuit: setting({
+    schema: z.boolean(),
+    default: false,
+    about:
+      'Leave the config files of agents pointed at the gateway when Wheelhouse quits. Until it runs again they wait.',
+  }),
   upstreamProxy: setting({
     schema: z.union([z.enum(['none', 'system']), ProxyUrl]),
     default: 'none',

@@ -1,10 +1,11 @@
-import type { CatalogView, Notice, TopicEvent } from '../../shared/bridge/index.ts'
+import type { CatalogView, GatewayView, Notice, TopicEvent } from '../../shared/bridge/index.ts'
 import type { Places } from '../deliveries/index.ts'
 import type { AgentExecutor } from '../executor/index.ts'
 import type { Clock, Log, Settings } from '../platform/index.ts'
 import type { Providers } from '../providers/index.ts'
 import type { DeliveryView as Delivery, Runtime } from '../runtime/index.ts'
 import { deliveryView } from './handlers/deliveries.ts'
+import { gatewayView, requestView } from './handlers/gateway.ts'
 import { catalogView } from './handlers/providers.ts'
 import { ruleViews } from './handlers/rules.ts'
 import { createStateTopic } from './state-topic.ts'
@@ -15,6 +16,7 @@ import type { Views } from './views.ts'
 const SESSION_TICK_MS = 50
 const LISTED_SESSIONS = 500
 const MAX_NOTICES = 50
+const LISTED_REQUESTS = 100
 
 export interface SourceDeps {
   clock: Clock
@@ -60,6 +62,12 @@ export function createSources(deps: SourceDeps): Sources {
   })
   const deliveries = createStateTopic(targetsEvent)
   let toldTargets = JSON.stringify(settings.get('deliveryTargets'))
+  const gateway = async (): Promise<GatewayView> => gatewayView(await providers.gateway().status())
+  const gatewayTopic = createStateTopic(gateway)
+  const requests = createStateTopic<TopicEvent<'requests'>>(() => ({
+    kind: 'snapshot',
+    requests: providers.requests().slice(0, LISTED_REQUESTS).map(requestView),
+  }))
   const notices: Notice[] = []
   const noticesTopic = createStateTopic<TopicEvent<'notices'>>(() => ({ kind: 'snapshot', notices: [...notices] }))
 
@@ -115,6 +123,16 @@ export function createSources(deps: SourceDeps): Sources {
     }),
   ]
   const forget = [
+    providers.onRequest((request) => {
+      if (requests.subscribers() > 0) requests.publish({ kind: 'request', request: requestView(request) })
+    }),
+    providers.onGatewayChange(() => {
+      if (gatewayTopic.subscribers() === 0) return
+      gateway().then(
+        (view) => gatewayTopic.publish(view),
+        (error: unknown) => log.warn('the gateway’s status could not be told', { error }),
+      )
+    }),
     executor.onChange(() => {
       workers.publish(workersEvent())
       for (const worker of executor.overview()) if (worker.sessionId !== null) markDirty(worker.sessionId)
@@ -140,6 +158,8 @@ export function createSources(deps: SourceDeps): Sources {
       rules: (_filter, { signal }) => rules.open(signal),
       deliveries: (_filter, { signal }) => deliveries.open(signal),
       providers: (_filter, { signal }) => providersTopic.open(signal),
+      gateway: (_filter, { signal }) => gatewayTopic.open(signal),
+      requests: (_filter, { signal }) => requests.open(signal),
       notices: (_filter, { signal }) => noticesTopic.open(signal),
       'session.events': (filter, { after = 0, signal }) => sessionEvents(runtime, filter.sessionId, after, signal),
     },

@@ -79,7 +79,7 @@ async function openPrivateHost(
   undo.defer(() => role.release())
   // A command that finds a running host, which is most of them, does without the host's own code.
   const [{ createHost }, { connectInProcess }] = await Promise.all([import('../host.ts'), import('../bridge/index.ts')])
-  const host = await createHost({ dataDir, entryDir, env: process.env })
+  const host = await createHost({ dataDir, entryDir, env: process.env, brief: true })
   undo.defer(() => host.stop())
   const others = new Set<FrameConnection>()
   let left: () => void = () => undefined

@@ -10,6 +10,7 @@ import { listenForInterrupts, whenAborted } from './interrupt.ts'
 import { printError } from './print.ts'
 import { run } from './run.ts'
 import { sessions } from './sessions.ts'
+import { takeover } from './takeover.ts'
 import { USAGE, UsageError } from './usage.ts'
 
 /** A command reads its arguments first, so that wrong usage costs no host. Answers the exit code. */
@@ -20,6 +21,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   doctor: untilInterrupted(doctor),
   sessions: untilInterrupted(sessions),
   call: untilInterrupted(call),
+  takeover,
 }
 
 /** Answers the exit code. `entryDir` is the folder of the built entries. */

@@ -4,6 +4,7 @@ export const USAGE = `Usage: wheelhouse COMMAND [options]
   serve     serve the interface to a browser on this machine
   doctor    check what this machine has and lacks
   sessions  list the sessions
+  takeover  let an agent's own config file lead to the gateway, and take it back
   call      reach any procedure of the bridge: wheelhouse call PROCEDURE [JSON]
 
 wheelhouse run --agent AGENT [--dir FOLDER] [options] "PROMPT"
@@ -21,6 +22,8 @@ wheelhouse run --agent AGENT [--dir FOLDER] [options] "PROMPT"
 wheelhouse serve [--port N]
 wheelhouse doctor [--json]
 wheelhouse sessions [--json]
+wheelhouse takeover status|plan|enable|disable|repair|restore --client codex|claude [--as base_url|provider_table]
+                    [--config FILE] [--json]
 
 Exit codes of run: 0 completed, 1 failed, 2 wrong usage, 3 something was denied or blocked, 130 interrupted.
 The data folder is $WHEELHOUSE_HOME, or the system's usual place. Commands use the host that runs on it, or one of their own.

@@ -7,6 +7,7 @@ import type { Host } from '../host.ts'
 import { createHostControl } from '../platform/index.ts'
 import { createAnnouncer } from './announcer.ts'
 import type { ElectronApi } from './electron-api.ts'
+import { createGatewayNews } from './gateway-news.ts'
 import { serveIpc } from './ipc.ts'
 import { lockDown } from './lockdown.ts'
 import { appMenu } from './menu.ts'
@@ -19,6 +20,7 @@ import { createRunNews } from './run-news.ts'
 import { ORIGIN, serveAppScheme } from './scheme.ts'
 import { createShutdown } from './shutdown.ts'
 import { createTray } from './tray.ts'
+import type { TrayDeps } from './tray.ts'
 import { createWebLinks } from './web-links.ts'
 import { createWindows } from './windows.ts'
 import type { Windows } from './windows.ts'
@@ -77,6 +79,11 @@ export async function runApp(options: AppOptions): Promise<RunningApp> {
     ),
   )
   const notifications = openNotifications(options, windows)
+  const tray = openTray(options, {
+    open,
+    quit,
+    say: (message) => void notifications.show({ tag: 'gateway', title: 'Wheelhouse', body: message, sessionId: null }),
+  })
   host.setShell({
     kind: 'electron',
     async activate(want) {
@@ -94,7 +101,6 @@ export async function runApp(options: AppOptions): Promise<RunningApp> {
   const theme = settings.subscribe(followTheme)
 
   const listening = await createHostControl().listen(paths.dataDir, (connection) => void host.attach(connection, 'cli'))
-  const tray = openTray(options, { open, quit })
   open(options.args.includes('--demo') ? { kind: 'session', sessionId: await openDemo(host) } : undefined)
 
   const shutdown = createShutdown({
@@ -136,7 +142,7 @@ async function pickFolder({ dialog }: ElectronApi): Promise<string | null> {
 }
 
 /** Null where the system has no tray: the app then ends with its last window. */
-function openTray({ electron, host }: AppOptions, on: { open(place?: Place): void; quit(): void }): Disposable | null {
+function openTray({ electron, host }: AppOptions, on: Pick<TrayDeps, 'open' | 'quit' | 'say'>): Disposable | null {
   const { clock, log } = host.platform
   const bridge = connectInProcess(clock, (connection) => void host.attach(connection, 'tray'))
   try {
@@ -188,6 +194,12 @@ function openNotifications({ electron, host }: AppOptions, windows: Windows): No
     isQuiet: () => isQuiet() || windows.anyFocused(),
     open: windows.show,
   })
+  const gateway = createGatewayNews({
+    bridge,
+    announcer,
+    isQuiet: () => isQuiet() || windows.shows([{ kind: 'gateway' }]),
+    open: windows.show,
+  })
   return {
     show({ title, body, sessionId }) {
       if (isQuiet()) return 'quiet'
@@ -200,6 +212,7 @@ function openNotifications({ electron, host }: AppOptions, windows: Windows): No
     [Symbol.dispose]() {
       notifier[Symbol.dispose]()
       news[Symbol.dispose]()
+      gateway[Symbol.dispose]()
       announcer.stop()
       bridge.close()
     },

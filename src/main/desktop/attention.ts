@@ -1,11 +1,13 @@
 import type { Bridge } from '../../shared/bridge/client.ts'
-import type { DecisionView, SessionView } from '../../shared/bridge/index.ts'
+import type { DecisionView, GatewayView, SessionView } from '../../shared/bridge/index.ts'
 
 /** What a person may want to look at: what waits for them, and what is under way. */
 export interface Attention {
   /** Oldest first. */
   pending: readonly DecisionView[]
   running: readonly SessionView[]
+  /** Null until the host has told it. */
+  gateway: GatewayView | null
 }
 
 const UNDER_WAY: ReadonlySet<SessionView['state']> = new Set(['starting', 'running', 'waiting', 'recovering'])
@@ -14,10 +16,12 @@ const UNDER_WAY: ReadonlySet<SessionView['state']> = new Set(['starting', 'runni
 export function watchAttention(bridge: Bridge, onChange: (attention: Attention) => void): () => void {
   const decisions = new Map<string, DecisionView>()
   const sessions = new Map<string, SessionView>()
+  let gateway: GatewayView | null = null
   const tell = (): void =>
     onChange({
       pending: [...decisions.values()].sort((a, b) => a.createdAt - b.createdAt),
       running: [...sessions.values()].filter(({ state }) => UNDER_WAY.has(state)),
+      gateway,
     })
 
   const forgetDecisions = bridge.subscribe(
@@ -48,7 +52,18 @@ export function watchAttention(bridge: Bridge, onChange: (attention: Attention) 
       },
     },
   )
+  const forgetGateway = bridge.subscribe(
+    'gateway',
+    {},
+    {
+      event(event) {
+        gateway = event
+        tell()
+      },
+    },
+  )
   return () => {
+    forgetGateway()
     forgetDecisions()
     forgetSessions()
   }

@@ -3,6 +3,7 @@ export type Place =
   | { kind: 'home' }
   | { kind: 'approvals'; decisionId: string | null }
   | { kind: 'session'; sessionId: string }
+  | { kind: 'gateway' }
   | { kind: 'health' }
 
 export function placeHash(place: Place): string {
@@ -11,6 +12,8 @@ export function placeHash(place: Place): string {
       return place.decisionId === null ? '#/approvals' : `#/approvals/${place.decisionId}`
     case 'session':
       return `#/session/${place.sessionId}`
+    case 'gateway':
+      return '#/gateway'
     case 'health':
       return '#/health'
     default:

@@ -1,5 +1,6 @@
 import type { MenuItemConstructorOptions } from 'electron'
 import type { Bridge } from '../../shared/bridge/client.ts'
+import type { GatewayClient, GatewayView, TakeoverView } from '../../shared/bridge/index.ts'
 import { watchAttention } from './attention.ts'
 import type { Attention } from './attention.ts'
 import type { ElectronApi } from './electron-api.ts'
@@ -19,10 +20,14 @@ export interface TrayView {
   items: readonly TrayItem[]
 }
 
-type TrayItem = { kind: 'open'; label: string; place: Place } | { kind: 'note'; label: string } | { kind: 'separator' }
+export type TrayItem =
+  | { kind: 'takeover'; client: GatewayClient; label: string; checked: boolean }
+  | { kind: 'open'; label: string; place: Place }
+  | { kind: 'note'; label: string }
+  | { kind: 'separator' }
 
 /** What the tray shows: three states, a count, and where each entry leads. */
-export function trayView({ pending, running }: Attention): TrayView {
+export function trayView({ pending, running, gateway }: Attention): TrayView {
   const items: TrayItem[] = []
   for (const decision of pending.slice(0, LISTED)) {
     const label = shortened(`${decision.sessionTitle}: ${decisionLine(decision)}`, LABEL_CHARS)
@@ -40,7 +45,28 @@ export function trayView({ pending, running }: Attention): TrayView {
   }
   if (running.length > LISTED) items.push({ kind: 'note', label: `${running.length - LISTED} more` })
   if (running.length > 0) items.push({ kind: 'separator' })
+  items.push(...takeoverItems(gateway))
   return { ...stateOf(pending.length, running.length), count: pending.length, items }
+}
+
+const CLIENTS: Readonly<Record<GatewayClient, string>> = { codex: 'Codex', claude: 'Claude Code' }
+const STATES: Readonly<Record<TakeoverView['state'], string>> = {
+  active: '',
+  inactive: '',
+  drifted: ' (drifted)',
+  broken: ' (broken)',
+}
+
+/** The tick is what is, never what was clicked. */
+function takeoverItems(gateway: GatewayView | null): readonly TrayItem[] {
+  if (gateway === null) return []
+  const items = gateway.takeovers.map(({ client, state }): TrayItem => ({
+    kind: 'takeover',
+    client,
+    label: `Lead ${CLIENTS[client]} to the gateway${STATES[state]}`,
+    checked: state === 'active',
+  }))
+  return [...items, { kind: 'separator' }]
 }
 
 function stateOf(pending: number, running: number): { state: TrayState; tooltip: string } {
@@ -55,13 +81,15 @@ export interface TrayDeps {
   bridge: Bridge
   open(place?: Place): void
   quit(): void
+  /** What a click could not do is said by the system's notifications. */
+  say(message: string): void
 }
 
 /**
  * The icon beside the clock; it opens what it lists and answers nothing by itself.
  * @throws whatever the system says where it has no tray.
  */
-export function createTray({ electron, platform, bridge, open, quit }: TrayDeps): Disposable {
+export function createTray({ electron, platform, bridge, open, quit, say }: TrayDeps): Disposable {
   const { Menu, nativeImage, Tray } = electron
   const isMac = platform === 'darwin'
   const image = (state: TrayState, count: number) => {
@@ -73,7 +101,24 @@ export function createTray({ electron, platform, bridge, open, quit }: TrayDeps)
   const tray = new Tray(image('idle', 0))
   let shown = ''
 
+  /** Switching on shows its change first, in the window; switching off takes back what was shown then. */
+  const toggle = async (client: GatewayClient, wasOn: boolean): Promise<void> => {
+    if (!wasOn) return open({ kind: 'gateway' })
+    try {
+      await bridge.call('gateway.disable', { client })
+    } catch (error) {
+      say(error instanceof Error ? error.message : 'The gateway could not be switched.')
+      open({ kind: 'gateway' })
+    } finally {
+      // The system set the tick itself when it was clicked.
+      shown = ''
+      render(last)
+    }
+  }
+  let last: Attention = { pending: [], running: [], gateway: null }
+
   const render = (attention: Attention): void => {
+    last = attention
     const view = trayView(attention)
     const key = JSON.stringify(view)
     if (key === shown) return
@@ -83,13 +128,13 @@ export function createTray({ electron, platform, bridge, open, quit }: TrayDeps)
     if (isMac) tray.setTitle(view.count === 0 ? '' : String(view.count))
     tray.setContextMenu(
       Menu.buildFromTemplate([
-        ...view.items.map((item) => menuItem(item, open)),
+        ...view.items.map((item) => menuItem(item, { open, toggle })),
         { label: 'Open Wheelhouse', click: () => open() },
         { label: 'Quit', click: quit },
       ]),
     )
   }
-  render({ pending: [], running: [] })
+  render({ pending: [], running: [], gateway: null })
   tray.on('click', () => {
     // On macOS a click opens the menu.
     if (!isMac) open()
@@ -103,8 +148,13 @@ export function createTray({ electron, platform, bridge, open, quit }: TrayDeps)
   }
 }
 
-function menuItem(item: TrayItem, open: (place: Place) => void): MenuItemConstructorOptions {
+function menuItem(
+  item: TrayItem,
+  on: { open(place: Place): void; toggle(client: GatewayClient, wasOn: boolean): Promise<void> },
+): MenuItemConstructorOptions {
   if (item.kind === 'separator') return { type: 'separator' }
   if (item.kind === 'note') return { label: item.label, enabled: false }
-  return { label: item.label, click: () => open(item.place) }
+  if (item.kind === 'open') return { label: item.label, click: () => on.open(item.place) }
+  const { client, label, checked } = item
+  return { type: 'checkbox', label, checked, click: () => void on.toggle(client, checked) }
 }

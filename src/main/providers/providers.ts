@@ -4,6 +4,7 @@ import type { PersistOutcome } from '../../shared/vocabulary.ts'
 import { withDeadline } from '../platform/index.ts'
 import { offeredEfforts } from './contracts/efforts.ts'
 import { createExchanges } from './exchanges.ts'
+import { createInspector } from './inspector.ts'
 import { modelsOf } from './models.ts'
 import { createSlots } from './credentials/slots.ts'
 import { createMutex } from './mutex.ts'
@@ -23,9 +24,12 @@ export function createProviders(deps: ProvidersDeps): Providers {
   const lock = createMutex()
   const listeners = new Set<() => void>()
   const exchanges = createExchanges(log)
+  const inspector = createInspector()
+  const gatewayListeners = new Set<() => void>()
   let system: System | null = null
   let failure: AppError | null = null
   let surveyed = false
+  let gatewayStarted: Promise<void> | null = null
 
   function open(): System {
     if (system !== null) return system
@@ -33,11 +37,15 @@ export function createProviders(deps: ProvidersDeps): Providers {
   }
 
   function changed(): void {
-    for (const listener of listeners) {
+    tell(listeners)
+  }
+
+  function tell(whom: ReadonlySet<() => void>): void {
+    for (const listener of whom) {
       try {
         listener()
       } catch (error) {
-        log.error('a listener of the catalog failed', { error })
+        log.error('a listener of Providers failed', { error })
       }
     }
   }
@@ -119,7 +127,12 @@ export function createProviders(deps: ProvidersDeps): Providers {
       failure = null
       try {
         signal.throwIfAborted()
-        system = await openSystem(deps, exchanges, () => system !== null)
+        system = await openSystem(deps, {
+          exchanges,
+          inspector,
+          gatewayChanged: () => tell(gatewayListeners),
+          ready: () => system !== null,
+        })
         await system.refreshCodexModels()
         await listenForSurvivors(system)
       } catch (error) {
@@ -129,6 +142,8 @@ export function createProviders(deps: ProvidersDeps): Providers {
         return
       }
       void recover(system)
+      gatewayStarted = system.gateway.start({ resume: system.gatewayOptions.resume })
+      gatewayStarted.catch((error: unknown) => log.error('the gateway did not start', { error }))
     },
     async stop() {
       const stopping = system
@@ -136,6 +151,8 @@ export function createProviders(deps: ProvidersDeps): Providers {
       system = null
       surveyed = false
       if (stopping === null) return
+      await gatewayStarted?.catch(() => undefined)
+      await stopping.gateway.stop({ keepTakeover: stopping.gatewayOptions.keepTakeover() })
       await withDeadline(clock, STOP_MS, undefined, (signal) => stopping.router.stop(signal)).catch(
         (error: unknown) => {
           log.warn('the Router was cut', { error })
@@ -237,5 +254,13 @@ export function createProviders(deps: ProvidersDeps): Providers {
     lastExchange: (sessionId) => exchanges.last(sessionId),
     onExchange: (listener) => exchanges.subscribe(listener),
     dropKeys: () => system?.keys.drop(),
+
+    gateway: () => open().gateway,
+    onGatewayChange(listener) {
+      gatewayListeners.add(listener)
+      return () => void gatewayListeners.delete(listener)
+    },
+    requests: () => inspector.list(),
+    onRequest: (listener) => inspector.subscribe(listener),
   }
 }

@@ -7,6 +7,9 @@ import type { Clock, DurableFile, Failpoints, Ids, Log, Paths, SecretRegistry, S
 import { createAccounts } from './accounts.ts'
 import { createCatalogFile } from './catalog/catalog-file.ts'
 import { createEdits } from './catalog/edits.ts'
+import { openMachineGateway } from './gateway/index.ts'
+import type { MachineGateway } from './gateway/index.ts'
+import type { Inspector } from './inspector.ts'
 import { createCatalogState } from './catalog/state.ts'
 import { codexCatalog } from './contracts/codex-catalog.ts'
 import type { VerifiedContract } from './contracts/contract.ts'
@@ -48,6 +51,8 @@ export interface ProvidersDeps {
   rehearsalOrigin: () => string | null
   /** The setting `routes.bodyCapBytes`. */
   bodyCapBytes: () => number
+  /** The machine gateway; without it, it listens nowhere by itself and leaves every config file alone. */
+  gateway?: GatewayOptions
   /** Ports of other listeners of ours, which no connection may name. */
   ownPorts?: () => readonly number[]
   /** Opens the credential store; by default the recorded backend, or the first that works. */
@@ -56,10 +61,28 @@ export interface ProvidersDeps {
   resolve?: NonNullable<UpstreamDeps['resolve']>
 }
 
+export interface GatewayOptions {
+  /** The setting `gatewayPort`. */
+  port: () => number
+  /** The setting `keepTakeoverOnQuit`. */
+  keepTakeover: () => boolean
+  /** This host lives long enough to take up takeovers again; a command's private host does not. */
+  resume: boolean
+  /** The person's home folder; the system's by default. */
+  home?: string
+  managedSettings?: string
+}
+
+const NO_GATEWAY: GatewayOptions = { port: () => 38_777, keepTakeover: () => true, resume: false }
+
 export type System = Awaited<ReturnType<typeof openSystem>>
 
 /** @throws AppError `model_profiles_unavailable`: the catalog cannot be trusted. */
-export async function openSystem(deps: ProvidersDeps, exchanges: Exchanges, ready: () => boolean) {
+export async function openSystem(
+  deps: ProvidersDeps,
+  on: { exchanges: Exchanges; inspector: Inspector; gatewayChanged: () => void; ready: () => boolean },
+) {
+  const { exchanges, inspector, ready } = on
   const { clock, ids, log, files, store, secrets, failpoints } = deps
   const at = (...parts: string[]): string => join(deps.paths.providers, ...parts)
   // A host that was killed while it wrote a key left it in a file that nothing names.
@@ -103,19 +126,38 @@ export async function openSystem(deps: ProvidersDeps, exchanges: Exchanges, read
     environmentKey,
     rehearsalOrigin: deps.rehearsalOrigin,
     ready,
-    record: (exchange) => exchanges.record(exchange),
+    record(exchange) {
+      exchanges.record(exchange)
+      inspector.record(exchange)
+    },
   })
   const router = createRouter({ clock, log, port, upstream, bodyCapBytes: deps.bodyCapBytes })
   box.router = router
 
   const ownPorts = (): ReadonlySet<number> => {
-    const own = router.port()
-    return new Set([...(deps.ownPorts?.() ?? []), ...(own === null ? [] : [own])])
+    const own = [router.port(), gateway.port()].filter((port) => port !== null)
+    return new Set([...(deps.ownPorts?.() ?? []), ...own])
   }
   const readiness = { keys, environment: deps.environment }
   const connectionReady = (row: ProviderConnection): boolean => isReady(row, readiness)
   const allowedEnv = allowedVariables(deps.environment())
-  const edits = createEdits({ state, keys, routes, ids, log, failpoints, allowedEnv, ownPorts })
+  const options = deps.gateway ?? NO_GATEWAY
+  const gateway: MachineGateway = await openMachineGateway({
+    ...deps,
+    dir: at(),
+    home: options.home ?? homedir(),
+    managedSettings: options.managedSettings,
+    port: options.port,
+    keys,
+    state,
+    upstream,
+    environmentKey,
+    ready,
+    record: (exchange) => inspector.record(exchange),
+    onChange: on.gatewayChanged,
+  })
+  const gatewayUses = (id: string): readonly string[] => gateway.usesOf(id)
+  const edits = createEdits({ state, keys, routes, ids, log, failpoints, allowedEnv, gatewayUses, ownPorts })
   const sessions = createSessionRoutes({
     state,
     routes,
@@ -155,6 +197,8 @@ export async function openSystem(deps: ProvidersDeps, exchanges: Exchanges, read
     malformed,
     port,
     router,
+    gateway,
+    gatewayOptions: options,
     edits,
     sessions,
     switching,

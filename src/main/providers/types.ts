@@ -5,12 +5,24 @@
 import type { AppError, ErrorCode } from '../../shared/errors.ts'
 import type { ClientId, Effort, JsonValue, PersistOutcome, RuntimeChoice } from '../../shared/vocabulary.ts'
 import type { Secret, Tx } from '../platform/types.ts'
+import type { MachineGateway } from './gateway/machine.ts'
+import type { Inspected } from './inspector.ts'
 import type { ExchangeRecord, RouteProtocol } from './router/types.ts'
 import type { AuthMode } from './upstream/types.ts'
 
 export type { ClientId, Effort, PersistOutcome, RuntimeChoice } from '../../shared/vocabulary.ts'
 export type { Exchange, ExchangeRecord, RouteProtocol } from './router/types.ts'
 export type { AuthMode } from './upstream/types.ts'
+export type { GatewayStatus, MachineGateway } from './gateway/machine.ts'
+export type { Inspected } from './inspector.ts'
+export type {
+  EnableRequest,
+  ProjectionKind,
+  TakeoverChange,
+  TakeoverClient,
+  TakeoverPlan,
+  TakeoverStatus,
+} from './takeover/index.ts'
 
 export type PresetId =
   | 'openai'
@@ -337,6 +349,13 @@ export interface Providers {
 
   lastExchange(sessionId: string): ExchangeRecord | null
   onExchange(listener: (exchange: ExchangeRecord) => void): () => void
+  /** The machine gateway and what leads to it. @throws AppError `model_profiles_unavailable`. */
+  gateway(): MachineGateway
+  /** Told when the gateway's status, or a config file that is taken over, may have changed. */
+  onGatewayChange(listener: () => void): () => void
+  /** The newest requests of routes and gateway, the newest first; forgotten with the host. */
+  requests(): readonly Inspected[]
+  onRequest(listener: (request: Inspected) => void): () => void
   /** Forgets every key held in memory: on lock and on sleep. The next request reads the store again. */
   dropKeys(): void
 }

@@ -1,5 +1,6 @@
 import { assertNever } from '../../shared/errors.ts'
 import { ApprovalsView } from '../features/approvals/index.ts'
+import { GatewayView } from '../features/gateway/index.ts'
 import { HealthView } from '../features/health/index.ts'
 import { NewSession } from '../features/new-session/index.ts'
 import { PermissionsView } from '../features/permissions/index.ts'
@@ -24,6 +25,8 @@ export function MainView({ view }: { view: View }) {
       return <PermissionsView ruleId={view.ruleId ?? null} sessionId={view.sessionId ?? null} />
     case 'providers':
       return <ProvidersView />
+    case 'gateway':
+      return <GatewayView />
     case 'health':
       return <HealthView />
     case 'settings':

@@ -24,6 +24,7 @@ const VIEWS: readonly View[] = [
   { kind: 'approvals', decisionId: null },
   { kind: 'permissions' },
   { kind: 'providers' },
+  { kind: 'gateway' },
   { kind: 'health' },
   { kind: 'settings' },
 ]

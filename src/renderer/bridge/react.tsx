@@ -27,7 +27,11 @@ export function useBridgeStatus(): BridgeStatus {
 export function useCall<N extends ProcedureName>(
   name: N,
   input: ProcedureInput<N>,
-  options: { enabled?: boolean } = {},
+  options: {
+    enabled?: boolean
+    /** Asked anew by whoever shows it: no topic tells when it is old. */
+    fresh?: boolean
+  } = {},
 ): UseQueryResult<ProcedureOutput<N>, AppError> {
   const bridge = useBridge()
   const open = useBridgeStatus().kind === 'open'
@@ -35,6 +39,7 @@ export function useCall<N extends ProcedureName>(
     queryKey: [name, input],
     queryFn: ({ signal }) => bridge.call(name, input, signal),
     enabled: open && (options.enabled ?? true),
+    ...(options.fresh === true ? { staleTime: 0, gcTime: 0 } : {}),
   })
 }
 

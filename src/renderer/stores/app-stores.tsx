@@ -3,7 +3,15 @@ import type { ReactNode } from 'react'
 import { useStore } from 'zustand'
 import type { StoreApi } from 'zustand/vanilla'
 import type { Bridge } from '../../shared/bridge/client.ts'
-import type { CatalogView, DecisionView, Notice, RuleView, SessionView, WorkerView } from '../../shared/bridge/index.ts'
+import type {
+  CatalogView,
+  DecisionView,
+  GatewayView,
+  Notice,
+  RuleView,
+  SessionView,
+  WorkerView,
+} from '../../shared/bridge/index.ts'
 import { AppError } from '../../shared/errors.ts'
 import { keepTopic } from './topic-store.ts'
 import type { TopicState } from './topic-store.ts'
@@ -14,6 +22,7 @@ export interface AppStores {
   /** Pending ones, oldest first, and what became of those that this window saw pending. */
   decisions: StoreApi<TopicState<DecisionsState>>
   providers: StoreApi<TopicState<CatalogView | null>>
+  gateway: StoreApi<TopicState<GatewayView | null>>
   workers: StoreApi<TopicState<readonly WorkerView[]>>
   settings: StoreApi<TopicState<Readonly<Record<string, unknown>>>>
   /** Newest first. */
@@ -53,6 +62,7 @@ export function createAppStores(bridge: Bridge): AppStores {
       },
     ),
     providers: keepTopic(bridge, 'providers', {}, null as CatalogView | null, (_state, catalog) => catalog),
+    gateway: keepTopic(bridge, 'gateway', {}, null as GatewayView | null, (_state, view) => view),
     workers: keepTopic(bridge, 'workers', {}, [] as readonly WorkerView[], (_state, event) => event.workers),
     settings: keepTopic<'settings', Readonly<Record<string, unknown>>>(
       bridge,

@@ -10,6 +10,7 @@ export type View =
   /** `ruleId`: the rule to show; `sessionId`: whose history alone. */
   | { kind: 'permissions'; ruleId?: string; sessionId?: string }
   | { kind: 'providers' }
+  | { kind: 'gateway' }
   | { kind: 'health' }
   | { kind: 'settings' }
 
@@ -27,6 +28,7 @@ export function parseView(hash: string): View {
       return { kind: 'permissions' }
     case 'new':
     case 'providers':
+    case 'gateway':
     case 'health':
     case 'settings':
       return { kind: first }

@@ -7,6 +7,7 @@ const views: Readonly<Record<View['kind'], string>> = {
   approvals: 'Approvals',
   permissions: 'Permissions',
   providers: 'Providers',
+  gateway: 'Gateway',
   health: 'Health',
   settings: 'Settings',
 }

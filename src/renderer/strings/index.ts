@@ -7,6 +7,7 @@ import { content } from './content.ts'
 import { errors } from './errors.ts'
 import { firstRun } from './first-run.ts'
 import { folders } from './folders.ts'
+import { gateway } from './gateway.ts'
 import { health } from './health.ts'
 import { newSession } from './new-session.ts'
 import { permissions } from './permissions.ts'
@@ -24,6 +25,7 @@ export const strings = {
   errors,
   firstRun,
   folders,
+  gateway,
   health,
   newSession,
   permissions,

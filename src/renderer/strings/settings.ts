@@ -9,6 +9,8 @@ const LABELS: Readonly<Record<SettingKey, string>> = {
   osModeEnabled: 'Unbound mode',
   launchTimeoutS: 'Start timeout',
   requestBodyCapMiB: 'Request size limit',
+  gatewayPort: 'Gateway port',
+  keepTakeoverOnQuit: 'Keep agents on the gateway',
   upstreamProxy: 'Proxy',
   deliveryTargets: 'Where answers go',
   welcomeDone: 'First steps',

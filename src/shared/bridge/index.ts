@@ -1,6 +1,7 @@
 /** The bridge contract: every procedure and topic once, and the types that follow from them. */
 import type { z } from 'zod'
 import { deliveryProcedures, deliveryTopics } from './deliveries.ts'
+import { gatewayProcedures, gatewayTopics } from './gateway.ts'
 import { inputProcedures } from './inputs.ts'
 import { providerProcedures, providerTopics } from './providers.ts'
 import { ruleProcedures, ruleTopics } from './rules.ts'
@@ -16,6 +17,7 @@ export const procedures = {
   ...ruleProcedures,
   ...deliveryProcedures,
   ...providerProcedures,
+  ...gatewayProcedures,
 } as const
 export const topics = {
   ...systemTopics,
@@ -24,6 +26,7 @@ export const topics = {
   ...ruleTopics,
   ...deliveryTopics,
   ...providerTopics,
+  ...gatewayTopics,
 } as const
 
 export type ProcedureName = keyof typeof procedures
@@ -42,6 +45,16 @@ export * from './wire.ts'
 export { DeliveryView, TargetInput, TargetView } from './deliveries.ts'
 export type { ParsedTarget } from './deliveries.ts'
 export { ATTACHMENT_PAGE_BYTES, AttachmentView, InputView, UPLOAD_CHUNK_BYTES } from './inputs.ts'
+export {
+  GatewayClient,
+  GatewayView,
+  ProjectionKind,
+  RequestView,
+  TakeoverDetail,
+  TakeoverPlan,
+  TakeoverView,
+  TakeoverWarning,
+} from './gateway.ts'
 export { ConnectionView, CatalogView, ModelView, PresetId, SwitchStep } from './providers.ts'
 export { RuleView } from './rules.ts'
 export { DecisionOutcome, SubmitReceipt } from './runs.ts'

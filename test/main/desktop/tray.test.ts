@@ -7,16 +7,18 @@ import { aDecision, aSession } from './support.ts'
 const running = [aSession(1, { state: 'running' })]
 
 test.each([
-  ['idle', { pending: [], running: [] }, 'Wheelhouse: idle'],
-  ['running', { pending: [], running }, 'Wheelhouse: 1 running'],
-  ['waiting', { pending: [aDecision(1)], running }, 'Wheelhouse: 1 waiting for you'],
+  ['idle', { pending: [], running: [], gateway: null }, 'Wheelhouse: idle'],
+  ['running', { pending: [], running, gateway: null }, 'Wheelhouse: 1 running'],
+  ['waiting', { pending: [aDecision(1)], running, gateway: null }, 'Wheelhouse: 1 waiting for you'],
 ] as const)('the tray is %s, and says so', (state, attention, tooltip) => {
   expect(trayView(attention)).toMatchObject({ state, tooltip, count: attention.pending.length })
 })
 
 test('the menu lists at most five approvals, each leading to its own, and then the rest together', () => {
   const pending = Array.from({ length: 7 }, (_, at) => aDecision(at + 1))
-  const places = trayView({ pending, running: [] }).items.flatMap((item) => (item.kind === 'open' ? [item.place] : []))
+  const places = trayView({ pending, running: [], gateway: null }).items.flatMap((item) =>
+    item.kind === 'open' ? [item.place] : [],
+  )
   expect(places).toEqual([
     ...pending.slice(0, 5).map(({ decisionId }) => ({ kind: 'approvals', decisionId })),
     { kind: 'approvals', decisionId: null },
@@ -24,7 +26,7 @@ test('the menu lists at most five approvals, each leading to its own, and then t
 })
 
 test('the menu leads to the sessions that run', () => {
-  const [, session] = trayView({ pending: [], running }).items
+  const [, session] = trayView({ pending: [], running, gateway: null }).items
   expect(session).toEqual({
     kind: 'open',
     label: 'Session 1',
@@ -34,7 +36,7 @@ test('the menu leads to the sessions that run', () => {
 
 test('a label shows hidden characters and is short', () => {
   const action = { kind: 'command', command: `\u202E${'x'.repeat(500)}`, cwd: '/', wrapper: null } as const
-  const [item] = trayView({ pending: [aDecision(1, { action })], running: [] }).items
+  const [item] = trayView({ pending: [aDecision(1, { action })], running: [], gateway: null }).items
   const label = item?.kind === 'open' ? item.label : ''
   expect(label).toMatch(/^Session 1: \[U\+202E\]x+…$/)
   expect(label.length).toBeLessThanOrEqual(60)
@@ -63,3 +65,24 @@ function opaqueMap(png: Buffer): string {
   }
   return map
 }
+
+test('DT-A16 the tick of an agent follows what is, and says when that is not whole', () => {
+  const takeover = { detail: null, warnings: [], configPath: '/c', kind: null, enabled: true, restoreAvailable: false }
+  const gateway = {
+    listening: true,
+    address: '127.0.0.1:1',
+    code: null,
+    upstreams: { codex: null, claude: null },
+    takeovers: [
+      { ...takeover, client: 'codex' as const, state: 'active' as const },
+      { ...takeover, client: 'claude' as const, state: 'drifted' as const },
+    ],
+  }
+  const ticks = trayView({ pending: [], running: [], gateway }).items.flatMap((item) =>
+    item.kind === 'takeover' ? [[item.label, item.checked]] : [],
+  )
+  expect(ticks).toEqual([
+    ['Lead Codex to the gateway', true],
+    ['Lead Claude Code to the gateway (drifted)', false],
+  ])
+})

@@ -3,6 +3,7 @@ import type { ProviderSwitch, SessionRuntimes } from '../../executor/index.ts'
 import type { Providers } from '../../providers/index.ts'
 import type { Handlers } from '../types.ts'
 import { deliveryHandlers } from './deliveries.ts'
+import { gatewayHandlers } from './gateway.ts'
 import { inputHandlers } from './inputs.ts'
 import { providerHandlers } from './providers.ts'
 import { ruleHandlers } from './rules.ts'
@@ -29,5 +30,6 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...ruleHandlers(deps),
     ...deliveryHandlers(deps),
     ...providerHandlers(deps),
+    ...gatewayHandlers(deps),
   }
 }

@@ -23,6 +23,8 @@ export interface EditDeps {
   failpoints: Failpoints
   /** Variables that the host named as holding keys. */
   allowedEnv: ReadonlySet<string>
+  /** The clients that the gateway serves with that connection. */
+  gatewayUses: (id: string) => readonly string[]
   /** Ports that Wheelhouse itself listens on. */
   ownPorts: () => ReadonlySet<number>
 }
@@ -158,7 +160,10 @@ export function createEdits(deps: EditDeps): Edits {
   async function remove(id: string): Promise<PersistOutcome> {
     const row = find(id)
     const { connections, defaults } = state.current()
-    const clients = Object.entries(defaults).flatMap(([client, entry]) => (entry.connectionId === id ? [client] : []))
+    const defaulting = Object.entries(defaults).flatMap(([client, entry]) =>
+      entry.connectionId === id ? [client] : [],
+    )
+    const clients = [...new Set([...defaulting, ...deps.gatewayUses(id)])]
     const sessions = routes.all().flatMap((route) => (route.connectionId === id ? [route.sessionId] : []))
     if (clients.length > 0 || sessions.length > 0) {
       throw new AppError('model_profile_in_use', 'This connection is in use. Choose another one there first.', {

@@ -39,6 +39,8 @@ export interface ExchangeCall {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly flight: Flight
+  /** Body and model leave as they came; `decodes`: but for an encoding that no Provider reads. */
+  readonly verbatim?: { readonly decodes: boolean }
   /** Answers with an error of ours and tells its status; `retry` overrides what the code says. */
   refuse(error: AppError, retry?: boolean): number
 }
@@ -86,9 +88,9 @@ async function askUpstream(
   const answer = await deps.upstream.send(
     {
       url: upstreamUrl(base, target.path, target.query),
-      method: 'POST',
+      method: request.method === 'GET' ? 'GET' : 'POST',
       headers: upstreamHeaders(request.rawHeaders, keepEncoding),
-      body,
+      body: request.method === 'GET' ? null : body,
       auth: { mode: binding.authMode, key },
     },
     flight.signal,
@@ -104,6 +106,7 @@ async function takeRequest(
   budget: BufferBudget,
 ): Promise<{ body: readonly Uint8Array[]; keepEncoding: boolean }> {
   const { binding, request, flight } = call
+  if (call.verbatim !== undefined) return await takeVerbatim(deps, call, notes, budget)
   const strip = binding.historyPortability !== null
   const reader = createRequestReader({ protocol: binding.routeProtocol, strip })
   const limits = { capBytes: deps.bodyCapBytes(), budget }
@@ -120,6 +123,38 @@ async function takeRequest(
   // Nothing to change: the very bytes that came, still encoded.
   if (edits.splices.length === 0) return { body: taken.wire, keepEncoding: true }
   return { body: applySplices(taken.decoded, edits.splices), keepEncoding: false }
+}
+
+/** The very bytes that came; the model is read from a copy, and a body that is no JSON passes too. */
+async function takeVerbatim(
+  deps: ExchangeDeps,
+  { binding, request, flight, verbatim }: ExchangeCall,
+  notes: ExchangeNotes,
+  budget: BufferBudget,
+): Promise<{ body: readonly Uint8Array[]; keepEncoding: boolean }> {
+  const reader = createRequestReader({ protocol: binding.routeProtocol, strip: false })
+  let readable = true
+  const attempt = (read: () => void): void => {
+    if (!readable) return
+    try {
+      read()
+    } catch {
+      readable = false
+    }
+  }
+  const limits = { capBytes: deps.bodyCapBytes(), budget }
+  const taken = await withinBodyTime(
+    deps.clock,
+    takeBody(request, limits, (chunk) => attempt(() => reader.write(chunk)), flight.signal),
+  )
+  notes.bytesIn = taken.wireBytes
+  attempt(() => {
+    notes.modelAsked = reader.end().model.text.slice(0, 256)
+    notes.modelSent = notes.modelAsked
+  })
+  return verbatim?.decodes === true && taken.decoded !== taken.wire
+    ? { body: taken.decoded, keepEncoding: false }
+    : { body: taken.wire, keepEncoding: true }
 }
 
 async function withinBodyTime<T>(clock: Clock, taking: Promise<T>): Promise<T> {

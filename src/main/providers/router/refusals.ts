@@ -37,6 +37,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   route_endpoint_unsupported: 404,
   route_protocol_mismatch: 404,
   route_method_not_allowed: 405,
+  gateway_auth_required: 401,
   route_admission_denied: 403,
   route_websocket_rejected: 426,
   request_body_too_large: 413,

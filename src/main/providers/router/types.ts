@@ -103,7 +103,8 @@ export type ExchangeEnd =
   | 'refused'
   | 'unknown'
 
-export type Endpoint = 'responses' | 'responses_compact' | 'messages' | 'count_tokens'
+/** `other`: a path that the gateway passes without knowing it. */
+export type Endpoint = 'responses' | 'responses_compact' | 'messages' | 'count_tokens' | 'other'
 
 /** The record with what the inspector and metering want. Never bodies, header values, route ids, keys, addresses. */
 export interface Exchange extends ExchangeRecord {

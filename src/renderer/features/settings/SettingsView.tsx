@@ -30,6 +30,8 @@ export function SettingsView() {
           </Section>
           <Section title={settings.sections.network}>
             <WholeNumber of="requestBodyCapMiB" unit={settings.mib} min={1} max={128} />
+            <WholeNumber of="gatewayPort" unit={settings.port} min={1_024} max={65_535} />
+            <OnOff of="keepTakeoverOnQuit" />
             <WholeNumber of="webPort" unit={settings.port} min={1_024} max={65_535} empty={settings.portEmpty} />
           </Section>
         </>

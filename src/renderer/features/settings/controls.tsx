@@ -6,7 +6,7 @@ import { mayBe, useSetting } from './useSetting.ts'
 import styles from './settings.module.css'
 
 /** A setting that is on or off. */
-export function OnOff({ of }: { of: 'keepInTray' | 'notifications' }) {
+export function OnOff({ of }: { of: 'keepInTray' | 'notifications' | 'keepTakeoverOnQuit' }) {
   const setting = useSetting(of)
   return (
     <SwitchRow setting={setting}>
@@ -44,7 +44,7 @@ export function Choice<Key extends 'theme' | 'defaultMode'>({
 }
 
 export interface NumberProps {
-  of: 'requestBodyCapMiB' | 'webPort'
+  of: 'requestBodyCapMiB' | 'webPort' | 'gatewayPort'
   unit: string
   min: number
   max: number

@@ -1,0 +1,107 @@
+import { parseArgs } from 'node:util'
+import type { Bridge } from '../../shared/bridge/client.ts'
+import type { GatewayClient, GatewayView, TakeoverPlan, TakeoverView } from '../../shared/bridge/index.ts'
+import { AppError } from '../../shared/errors.ts'
+import { EXIT } from './exit-codes.ts'
+import type { Command } from './index.ts'
+import { UsageError } from './usage.ts'
+
+const ACTIONS = ['status', 'plan', 'enable', 'disable', 'repair', 'restore'] as const
+type Action = (typeof ACTIONS)[number]
+const CLIENTS: readonly GatewayClient[] = ['codex', 'claude']
+const KINDS = ['base_url', 'provider_table'] as const
+
+interface Options {
+  clients: readonly GatewayClient[]
+  config: string | undefined
+  kind: (typeof KINDS)[number] | undefined
+  json: boolean
+}
+
+/** Shows, writes and takes back what the agents' own config files say of the gateway. */
+export const takeover: Command = (args) => {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: {
+      client: { type: 'string' },
+      config: { type: 'string' },
+      as: { type: 'string' },
+      json: { type: 'boolean' },
+    },
+    allowPositionals: true,
+    strict: true,
+  })
+  const action = ACTIONS.find((each) => each === positionals[0])
+  if (action === undefined || positionals.length > 1)
+    throw new UsageError(`takeover takes one of: ${ACTIONS.join(', ')}.`)
+  const client = CLIENTS.find((each) => each === values.client)
+  if (values.client !== undefined && client === undefined) throw new UsageError('--client is codex or claude.')
+  if (client === undefined && action !== 'status')
+    throw new UsageError(`takeover ${action} needs --client codex or claude.`)
+  const kind = KINDS.find((each) => each === values.as)
+  if (values.as !== undefined && kind === undefined) throw new UsageError('--as is base_url or provider_table.')
+  const options: Options = {
+    clients: client === undefined ? CLIENTS : [client],
+    config: values.config,
+    kind,
+    json: values.json === true,
+  }
+  return async ({ bridge, shared }) => {
+    if (action === 'enable' && !shared) {
+      throw new AppError(
+        'host_unreachable',
+        'Takeover lasts as long as Wheelhouse runs. Start it first: wheelhouse serve, or the app.',
+        { retryable: false },
+      )
+    }
+    const result = await act(bridge, action, options)
+    process.stdout.write(options.json ? `${JSON.stringify(result.json, null, 2)}\n` : result.text)
+    return EXIT.ok
+  }
+}
+
+async function act(bridge: Bridge, action: Action, options: Options): Promise<{ json: unknown; text: string }> {
+  const [client = 'codex'] = options.clients
+  const more = {
+    ...(options.config === undefined ? {} : { configPath: options.config }),
+    ...(options.kind === undefined ? {} : { kind: options.kind }),
+  }
+  if (action === 'plan') {
+    const plan = await bridge.call('gateway.plan', { client, ...more })
+    return { json: plan, text: planText(plan) }
+  }
+  if (action === 'enable') {
+    const plan = await bridge.call('gateway.plan', { client, ...more })
+    const { gateway, durable } = await bridge.call('gateway.enable', { client, digest: plan.digest, ...more })
+    return { json: { plan, gateway, durable }, text: planText(plan) + statusText(gateway, options.clients) }
+  }
+  if (action === 'status') {
+    const gateway = await bridge.call('gateway.status', {})
+    return { json: gateway, text: statusText(gateway, options.clients) }
+  }
+  const procedure = { disable: 'gateway.disable', repair: 'gateway.repair', restore: 'gateway.restoreBackup' } as const
+  const { gateway, durable } = await bridge.call(procedure[action], { client })
+  return { json: { gateway, durable }, text: statusText(gateway, options.clients) }
+}
+
+function planText(plan: TakeoverPlan): string {
+  const hunks = plan.hunks.map(({ line, before, after }) =>
+    [`@@ line ${line} @@`, ...before.map((each) => `-${each}`), ...after.map((each) => `+${each}`)].join('\n'),
+  )
+  const warnings = plan.warnings.map((warning) => `warning: ${warning}`)
+  return `${[plan.path, ...hunks, ...warnings].join('\n')}\n`
+}
+
+function statusText(gateway: GatewayView, clients: readonly GatewayClient[]): string {
+  const head = gateway.listening ? `gateway: ${gateway.address}` : `gateway: not listening${reason(gateway.code)}`
+  const lines = gateway.takeovers.filter(({ client }) => clients.includes(client)).map(takeoverLine)
+  return `${[head, ...lines].join('\n')}\n`
+}
+
+function takeoverLine({ client, state, detail, configPath, warnings }: TakeoverView): string {
+  return [`${client}: ${state}${reason(detail)}  ${configPath}`, ...warnings.map((each) => `  warning: ${each}`)].join(
+    '\n',
+  )
+}
+
+const reason = (text: string | null): string => (text === null ? '' : ` (${text})`)

@@ -1,0 +1,2 @@
+export { openMachineGateway } from './machine.ts'
+export type { GatewayStatus, MachineGateway } from './machine.ts'

@@ -1,0 +1,97 @@
+import { useState } from 'react'
+import type { GatewayClient, ProjectionKind, TakeoverPlan } from '../../../shared/bridge/index.ts'
+import { useCall, useChange } from '../../bridge/index.ts'
+import { strings } from '../../strings/index.ts'
+import { PathText, Revealed } from '../../text/index.ts'
+import { Button, Dialog, ErrorNote, Select } from '../../ui/index.ts'
+import { Warnings } from './Warnings.tsx'
+import styles from './gateway.module.css'
+
+const CODEX_KINDS: readonly ProjectionKind[] = ['base_url', 'provider_table']
+
+/** The exact change, before it is written; what is written is what was shown, or nothing. */
+export function EnableDialog({ client, onClose }: { client: GatewayClient; onClose: () => void }) {
+  const [kind, setKind] = useState<ProjectionKind | undefined>(undefined)
+  const { plan, error, again } = usePlan(client, kind)
+  const enable = useChange('gateway.enable')
+  const { gateway } = strings
+  return (
+    <Dialog
+      open
+      size="wide"
+      title={gateway.enableTitle(client)}
+      description={gateway.enableText}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>{gateway.cancel}</Button>
+          <Button
+            tone="primary"
+            disabled={plan === null}
+            pending={enable.isPending}
+            onClick={() =>
+              plan !== null &&
+              enable.mutate({ client, kind: plan.kind, digest: plan.digest }, { onSuccess: onClose, onError: again })
+            }
+          >
+            {gateway.enable}
+          </Button>
+        </>
+      }
+    >
+      {plan === null && error === null && <p className={styles.small}>{gateway.loading}</p>}
+      {plan !== null && client === 'codex' && (
+        <Select
+          label={gateway.how}
+          value={plan.kind}
+          items={CODEX_KINDS.map((value) => ({ value, label: gateway.kind(value) }))}
+          onChange={setKind}
+        />
+      )}
+      {plan !== null && <PlanText plan={plan} />}
+      {plan !== null && plan.warnings.length > 0 && <Warnings warnings={plan.warnings} />}
+      {error !== null && <ErrorNote error={error} onRetry={again} />}
+      {enable.error !== null && <ErrorNote error={enable.error} />}
+    </Dialog>
+  )
+}
+
+/** Read anew each time: a file of somebody else may change at any moment. */
+function usePlan(client: GatewayClient, kind: ProjectionKind | undefined) {
+  const { data, error, isFetching, refetch } = useCall(
+    'gateway.plan',
+    { client, ...(kind === undefined ? {} : { kind }) },
+    { fresh: true },
+  )
+  const again = (): void => void refetch()
+  return { plan: isFetching || error !== null ? null : (data ?? null), error: isFetching ? null : error, again }
+}
+
+function PlanText({ plan }: { plan: TakeoverPlan }) {
+  const { gateway } = strings
+  return (
+    <figure className={styles.plan} aria-label={gateway.change(plan.path)}>
+      <figcaption>
+        <PathText path={plan.path} /> {plan.creates && <span className={styles.small}>{gateway.creates}</span>}
+      </figcaption>
+      {plan.hunks.map((hunk) => (
+        <div key={hunk.line} className={styles.hunk}>
+          <p className={styles.small}>{gateway.line(hunk.line)}</p>
+          <Lines lines={hunk.before} kind="del" />
+          <Lines lines={hunk.after} kind="add" />
+        </div>
+      ))}
+    </figure>
+  )
+}
+
+function Lines({ lines, kind }: { lines: readonly string[]; kind: 'add' | 'del' }) {
+  const { gateway } = strings
+  return lines.map((line, index) => (
+    // oxlint-disable-next-line react/no-array-index-key -- lines of one immutable plan have no other identity
+    <p key={index} className={styles.line} data-kind={kind}>
+      <span className={styles.said}>{kind === 'add' ? gateway.added : gateway.removed}</span>
+      <span aria-hidden="true">{kind === 'add' ? '+' : '−'}</span> <Revealed text={line} />
+    </p>
+  ))
+}

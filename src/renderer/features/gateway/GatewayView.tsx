@@ -1,0 +1,36 @@
+import { useTopic } from '../../stores/app-stores.tsx'
+import { strings } from '../../strings/index.ts'
+import { Requests } from './Requests.tsx'
+import { TakeoverRow } from './TakeoverRow.tsx'
+import styles from './gateway.module.css'
+
+/** The gateway, which agents lead to it, and the newest requests. */
+export function GatewayView() {
+  const view = useTopic('gateway', (state) => state.value)
+  const { gateway } = strings
+  return (
+    <section className={styles.view} aria-labelledby="gateway-heading">
+      <header className={styles.head}>
+        <h1 id="gateway-heading">{gateway.heading}</h1>
+        <p className={styles.small}>{gateway.intro}</p>
+        {view !== null && (
+          <p className={styles.small} data-failed={view.code === null ? undefined : ''}>
+            {view.listening
+              ? gateway.listening(view.address)
+              : view.code === null
+                ? gateway.notListening
+                : gateway.failed}
+          </p>
+        )}
+      </header>
+      {view !== null && (
+        <ul className={styles.rows}>
+          {view.takeovers.map((takeover) => (
+            <TakeoverRow key={takeover.client} takeover={takeover} upstream={view.upstreams[takeover.client]} />
+          ))}
+        </ul>
+      )}
+      <Requests />
+    </section>
+  )
+}

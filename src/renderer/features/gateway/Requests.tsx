@@ -1,0 +1,77 @@
+import type { RequestView } from '../../../shared/bridge/index.ts'
+import { useTopic } from '../../stores/app-stores.tsx'
+import { viewHash } from '../../stores/navigation.ts'
+import { strings } from '../../strings/index.ts'
+import { amount, duration, exactTime, Revealed, timeOfDay, useNow } from '../../text/index.ts'
+import { useRequests } from './useRequests.ts'
+import styles from './gateway.module.css'
+
+/** Every request of every agent, the newest first. */
+export function Requests() {
+  const requests = useRequests()
+  const { gateway } = strings
+  return (
+    <section className={styles.section} aria-labelledby="requests-heading">
+      <h2 id="requests-heading">{gateway.requests}</h2>
+      <p className={styles.small}>{gateway.requestsText}</p>
+      {requests?.length === 0 && <p className={styles.small}>{gateway.noRequests}</p>}
+      {requests !== null && requests.length > 0 && (
+        <div className={styles.scroll} tabIndex={0} role="group" aria-label={gateway.requests}>
+          <table className={styles.table}>
+            <thead>
+              <tr>
+                {Object.entries(gateway.columns).map(([key, label]) => (
+                  <th key={key} scope="col">
+                    {label}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {requests.map((request) => (
+                <Row key={request.id} request={request} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  )
+}
+
+function Row({ request }: { request: RequestView }) {
+  const catalog = useTopic('providers', (state) => state.value)
+  const nowMs = useNow()
+  const { gateway } = strings
+  const { at, sessionId, client, connectionId, modelSent, modelAsked, status, code, end, firstByteMs, tokens } = request
+  const provider = catalog?.connections.find(({ id }) => id === connectionId)?.name ?? gateway.unknown
+  const failed = (status ?? 500) >= 400 || !['completed', 'incomplete'].includes(end)
+  return (
+    <tr data-failed={failed ? '' : undefined}>
+      <td title={exactTime(at)}>{timeOfDay(at, nowMs)}</td>
+      <td>
+        {strings.agents.name(client)}{' '}
+        {sessionId === null ? (
+          <span className={styles.small}>{gateway.byGateway}</span>
+        ) : (
+          <a href={viewHash({ kind: 'session', sessionId })}>{gateway.bySession}</a>
+        )}
+      </td>
+      <td>{provider}</td>
+      <td>
+        <Revealed text={modelSent === '' ? (modelAsked ?? gateway.unknown) : modelSent} />
+      </td>
+      <td>
+        {status ?? gateway.noStatus} {code !== null && <code className={styles.small}>{code}</code>}
+      </td>
+      <td className={styles.number}>{firstByteMs === null ? gateway.unknown : duration(firstByteMs)}</td>
+      <td className={styles.number}>
+        {tokens === null ? gateway.unknown : `${count(tokens.input)} / ${count(tokens.output)}`}
+      </td>
+    </tr>
+  )
+}
+
+function count(tokens: number | null): string {
+  return tokens === null ? strings.gateway.unknown : amount(tokens)
+}

@@ -1,0 +1,1 @@
+export { GatewayView } from './GatewayView.tsx'

@@ -1,0 +1,246 @@
+import { request as httpRequest, createServer } from 'node:http'
+import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { zstdCompressSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Providers, ProvidersDeps } from '../../../src/main/providers/index.ts'
+import { CANARY, codeOf, create, createFakeUpstream, createWorld, customInput } from './support.ts'
+import type { FakeUpstream, World } from './support.ts'
+
+let offset = 0
+
+/** A port that nothing listens on, below those that the system hands out to who asks for any. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + ((process.pid * 13 + offset++) % 12_000)
+    const server = createServer()
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
+    })
+    if (!isFree) continue
+    await new Promise((resolve) => server.close(resolve))
+    return port
+  }
+}
+
+interface Reply {
+  status: number
+  headers: IncomingHttpHeaders
+  text: string
+}
+
+function send(
+  port: number,
+  path: string,
+  options: { method?: string; headers?: OutgoingHttpHeaders; body?: string | Buffer } = {},
+): Promise<Reply> {
+  const { method = 'POST', headers = {}, body } = options
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({ host: '127.0.0.1', port, path, method, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          text: Buffer.concat(chunks).toString(),
+        }),
+      )
+    })
+    request.on('error', reject)
+    request.on('upgrade', (response) =>
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, text: '' }),
+    )
+    request.end(body)
+  })
+}
+
+async function openGatewayWorld(more: Partial<ProvidersDeps['gateway']> = {}) {
+  const port = await freePort()
+  const world = await createWorld({
+    gateway: { port: () => port, keepTakeover: () => false, resume: true, home: '/nowhere', ...more },
+  })
+  return { world, port }
+}
+
+const BODY = '{ "model" : "gpt-x",\n  "input":[ 1e400 ] , "n": 12345678901234567890 }'
+const json = { 'content-type': 'application/json' }
+
+describe('the machine gateway', () => {
+  let world: World
+  let port: number
+  let providers: Providers
+  let first: FakeUpstream
+  let second: FakeUpstream
+  let key: string
+  let firstId: string
+  let secondId: string
+  const auth = (): OutgoingHttpHeaders => ({ ...json, 'x-wheelhouse-gateway-key': key })
+
+  beforeAll(async () => {
+    ;({ world, port } = await openGatewayWorld())
+    first = await createFakeUpstream()
+    second = await createFakeUpstream()
+    ;({ providers } = await world.open())
+    firstId = (await create(providers, customInput('First', `${first.url}/v1`))).id
+    secondId = (await create(providers, customInput('Second', `${second.url}/v1`))).id
+    await providers.gateway().setUpstream('codex', firstId)
+    mkdirSync(world.dir.at('codex-home'), { recursive: true })
+    writeFileSync(world.dir.at('codex-home', 'config.toml'), '')
+    const takeover = providers.gateway().takeover('codex')
+    await takeover.enable({ digest: (await takeover.plan({ kind: 'provider_table' })).digest, kind: 'provider_table' })
+    const text = readFileSync(world.dir.at('codex-home', 'config.toml'), 'utf8')
+    key = /whg_[A-Za-z0-9_-]{43}/.exec(text)?.[0] ?? ''
+  })
+  afterAll(async () => {
+    await world[Symbol.asyncDispose]()
+    await first[Symbol.asyncDispose]()
+    await second[Symbol.asyncDispose]()
+  })
+
+  test('passes body and query byte for byte, with the Provider’s key alone', async () => {
+    const before = first.requests.length
+    const headers = {
+      ...auth(),
+      authorization: 'Bearer a-login-of-the-person',
+      cookie: 'a=b',
+      'chatgpt-account-id': 'x',
+    }
+    expect((await send(port, '/v1/responses?a=b%20c', { headers, body: BODY })).status).toBe(200)
+    expect(first.requests.slice(before)).toEqual([
+      { method: 'POST', url: '/v1/responses?a=b%20c', authorization: `Bearer ${CANARY}`, body: BODY },
+    ])
+  })
+
+  test('the key counts as bearer, as x-api-key and in the path', async () => {
+    const statuses = [
+      await send(port, '/v1/responses', { headers: { authorization: `Bearer ${key}` }, body: BODY }),
+      await send(port, '/v1/responses', { headers: { 'x-api-key': key }, body: BODY }),
+      await send(port, `/k/${key}/v1/responses`, { headers: json, body: BODY }),
+    ].map(({ status }) => status)
+    expect(statuses).toEqual([200, 200, 200])
+  })
+
+  test('PR-A88 under the root key a packed body arrives unpacked, and an upgrade is refused', async () => {
+    const packed = { headers: { ...json, 'content-encoding': 'zstd' }, body: zstdCompressSync(BODY) }
+    await send(port, `/k/${key}/v1/responses`, packed)
+    expect(first.requests.at(-1)?.body).toBe(BODY)
+    const upgrade = { method: 'GET', headers: { connection: 'Upgrade', upgrade: 'websocket' } }
+    expect((await send(port, `/k/${key}/v1/responses`, upgrade)).status).toBe(426)
+  })
+
+  test('PR-A42 a page, a rebinding name, another page’s port and a request without the key get nothing', async () => {
+    const before = first.requests.length
+    const replies = [
+      await send(port, '/v1/responses', { headers: { ...auth(), host: 'evil.example' }, body: BODY }),
+      await send(port, '/v1/responses', { headers: { ...auth(), host: `127.0.0.1:${port + 1}` }, body: BODY }),
+      await send(port, '/v1/responses', { headers: { ...auth(), origin: 'http://localhost:3000' }, body: BODY }),
+      await send(port, '/v1/responses', { headers: { ...auth(), 'sec-fetch-site': 'cross-site' }, body: BODY }),
+      await send(port, '/v1/models', { method: 'GET' }),
+      await send(port, '/v1/models', { method: 'GET', headers: { 'x-api-key': `whg_${'x'.repeat(43)}` } }),
+      await send(port, '/v1/responses', { method: 'OPTIONS' }),
+      await send(port, '/v1/%2e%2e/x', { headers: auth(), body: BODY }),
+      await send(port, '/metrics', { method: 'GET', headers: auth() }),
+    ]
+    expect(replies.map(({ status }) => status)).toEqual([403, 403, 403, 403, 401, 401, 405, 400, 404])
+    expect(replies.some(({ headers }) => headers['access-control-allow-origin'] !== undefined)).toBe(false)
+    expect(first.requests).toHaveLength(before)
+  })
+
+  test('PR-A58 no Provider and no key, in the words of each client', async () => {
+    const codex = await send(port, '/v1/responses', { headers: json, body: BODY })
+    expect(codex.status).toBe(400)
+    expect(JSON.parse(codex.text)).toMatchObject({ error: { code: 'gateway_auth_required' } })
+    const claude = await send(port, '/claude/v1/messages', { headers: json, body: BODY })
+    expect(claude.status).toBe(401)
+    expect(JSON.parse(claude.text)).toMatchObject({ error: { type: 'authentication_error' } })
+    const missing = await send(port, '/claude/v1/messages', { headers: auth(), body: BODY })
+    expect(missing.status).toBe(400)
+    expect(missing.text).toContain('gateway_upstream_missing')
+    expect((await send(port, '/claude', { method: 'HEAD' })).status).toBe(204)
+  })
+
+  test('PR-A57 a running request ends where it began; the next goes to the other Provider', async () => {
+    const held = Promise.withResolvers<ServerResponse>()
+    first.answer((_request, response) => {
+      response.setHeader('content-type', 'application/json')
+      response.write('{"from":')
+      held.resolve(response)
+    })
+    const running = send(port, '/v1/responses', { headers: auth(), body: BODY })
+    const response = await held.promise
+    await providers.gateway().setUpstream('codex', secondId)
+    await send(port, '/v1/responses', { headers: auth(), body: BODY })
+    expect(second.requests.at(-1)?.body).toBe(BODY)
+    response.end('"first"}')
+    expect((await running).text).toBe('{"from":"first"}')
+    await providers.gateway().setUpstream('codex', firstId)
+  })
+
+  test('PR-A14 an account that the gateway uses is not deleted', async () => {
+    const { revision } = await providers.catalog()
+    expect(await codeOf(providers.deleteConnection(firstId, revision))).toBe('model_profile_in_use')
+  })
+
+  test('the inspector keeps what a request was, and neither bodies nor keys', () => {
+    const [request] = providers.requests()
+    expect(request).toMatchObject({ client: 'codex', modelAsked: 'gpt-x', modelSent: 'gpt-x', status: 200 })
+    expect(JSON.stringify(providers.requests())).not.toMatch(/whg_|canary|1e400/)
+  })
+})
+
+test('PR-A87 a cold install listens nowhere; enabling takes the default; disabling goes on listening', async () => {
+  const { world, port } = await openGatewayWorld()
+  await using _world = world
+  await using upstream = await createFakeUpstream()
+  const { providers } = await world.open()
+  expect(providers.gateway().port()).toBeNull()
+  expect(existsSync(world.dir.at('providers', 'gateway.json'))).toBe(false)
+  const { id, view } = await create(providers, customInput('One', `${upstream.url}/v1`))
+  await providers.setDefault('codex', { connectionId: id, modelId: 'm' }, view.revision)
+  const takeover = providers.gateway().takeover('codex')
+  await takeover.enable({ digest: (await takeover.plan()).digest })
+  expect((await providers.gateway().status()).upstreams.codex).toBe(id)
+  await takeover.disable()
+  expect(providers.gateway().port()).toBe(port)
+})
+
+test('PR-A59 a taken port is said, and the config file is not touched', async () => {
+  const { world, port } = await openGatewayWorld()
+  await using _world = world
+  const taken = createServer()
+  await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve))
+  try {
+    const path = world.dir.at('codex-home', 'config.toml')
+    mkdirSync(world.dir.at('codex-home'), { recursive: true })
+    writeFileSync(path, 'a = 1\n')
+    const { mtimeNs } = statSync(path, { bigint: true })
+    const { providers } = await world.open()
+    const takeover = providers.gateway().takeover('codex')
+    const { digest } = await takeover.plan()
+    expect(await codeOf(takeover.enable({ digest }))).toBe('route_listener_failed')
+    expect(await providers.gateway().status()).toMatchObject({ listening: false, code: 'route_listener_failed' })
+    expect([readFileSync(path, 'utf8'), statSync(path, { bigint: true }).mtimeNs]).toEqual(['a = 1\n', mtimeNs])
+  } finally {
+    await new Promise((resolve) => taken.close(resolve))
+  }
+})
+
+test('five starts and stops without takeover leave a config file as it is, to its inode and its times', async () => {
+  const { world } = await openGatewayWorld()
+  await using _world = world
+  const path = world.dir.at('codex-home', 'config.toml')
+  mkdirSync(world.dir.at('codex-home'), { recursive: true })
+  writeFileSync(path, '# mine\n')
+  const facts = (): unknown[] => {
+    const { ino, mtimeNs, ctimeNs, mode } = statSync(path, { bigint: true })
+    return [readFileSync(path, 'utf8'), ino, mtimeNs, ctimeNs, mode]
+  }
+  const before = facts()
+  for (let round = 0; round < 5; round++) {
+    const host = await world.open()
+    await host.providers.gateway().status()
+    await host.stop()
+  }
+  expect(facts()).toEqual(before)
+})

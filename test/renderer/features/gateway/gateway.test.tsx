@@ -1,0 +1,142 @@
+import { screen, within } from '@testing-library/react'
+import { describe, expect, test } from 'vitest'
+import { GatewayView } from '../../../../src/renderer/features/gateway/index.ts'
+import type { GatewayView as View, RequestView } from '../../../../src/shared/bridge/index.ts'
+import { AppError } from '../../../../src/shared/errors.ts'
+import { seriousFindings } from '../../support/axe.ts'
+import { createFakeBridge, renderWithBridge } from '../../support/fake-bridge.tsx'
+import type { FakeHandlers } from '../../support/fake-bridge.tsx'
+
+const CODEX: View['takeovers'][number] = {
+  client: 'codex',
+  state: 'inactive',
+  detail: null,
+  warnings: [],
+  configPath: '/home/me/.codex/config.toml',
+  kind: null,
+  enabled: false,
+  restoreAvailable: false,
+}
+const view = (codex: Partial<View['takeovers'][number]> = {}): View => ({
+  listening: true,
+  address: '127.0.0.1:38777',
+  code: null,
+  upstreams: { codex: null, claude: null },
+  takeovers: [
+    { ...CODEX, ...codex },
+    { ...CODEX, client: 'claude', configPath: '/home/me/.claude/settings.json' },
+  ],
+})
+const REQUEST: RequestView = {
+  id: 1,
+  at: Date.UTC(2026, 0, 2, 3, 4, 5),
+  sessionId: null,
+  client: 'codex',
+  connectionId: 'gone',
+  endpoint: 'responses',
+  modelAsked: 'gpt-x',
+  modelSent: 'gpt-x',
+  flags: [],
+  status: 200,
+  code: null,
+  end: 'completed',
+  bytesIn: 10,
+  bytesOut: 20,
+  firstByteMs: 240,
+  totalMs: 900,
+  tokens: { input: 1_200, cacheRead: 0, cacheWrite: null, output: 34, reasoning: null },
+  requestId: 'req_1',
+}
+
+function show(state: View, handlers: FakeHandlers = {}, requests: RequestView[] = []) {
+  const host = createFakeBridge(handlers, { gateway: state, requests: { kind: 'snapshot', requests } })
+  return { host, user: renderWithBridge(<GatewayView />, host) }
+}
+
+const toggle = () => screen.getByRole('switch', { name: /^Lead Codex to the gateway/ })
+
+describe('the gateway view', () => {
+  test('DT-A15 shows the exact change, writes what was shown, and the switch follows the host alone', async () => {
+    const { host, user } = show(view(), {
+      'gateway.plan': ({ client, kind = 'base_url' }) => ({
+        client,
+        kind,
+        path: CODEX.configPath,
+        creates: false,
+        hunks: [{ line: 1, before: ['model_provider = "mine"'], after: [`model_provider = "${kind}"`] }],
+        digest: `digest of ${kind}`,
+        warnings: ['threads_hide'],
+      }),
+      'gateway.enable': () => ({ gateway: view(), durable: true }),
+    })
+    await user.click(toggle())
+    const dialog = await screen.findByRole('dialog', { name: 'Lead Codex to the gateway?' })
+    expect(await within(dialog).findByText('model_provider = "mine"')).toBeDefined()
+    expect(within(dialog).getByText('model_provider = "base_url"')).toBeDefined()
+    expect(within(dialog).getByText(/cannot be resumed afterwards/)).toBeDefined()
+    expect(host.calls('gateway.enable')).toEqual([])
+    await user.click(within(dialog).getByRole('button', { name: 'Write it' }))
+    expect(host.calls('gateway.enable')).toEqual([{ client: 'codex', kind: 'base_url', digest: 'digest of base_url' }])
+    // The answer to the click moves nothing; what the topic says does.
+    expect(toggle().getAttribute('aria-checked')).toBe('false')
+    host.publish('gateway', view({ enabled: true, state: 'active' }))
+    expect(toggle().getAttribute('aria-checked')).toBe('true')
+  })
+
+  test('DT-A16 a refusal stands where it was asked for, and the switch stays off', async () => {
+    const { user } = show(view(), {
+      'gateway.plan': () => ({
+        client: 'codex',
+        kind: 'base_url',
+        path: CODEX.configPath,
+        creates: true,
+        hunks: [],
+        digest: 'd',
+        warnings: [],
+      }),
+      'gateway.enable': () => {
+        throw new AppError('route_listener_failed', 'Port 38777 of this machine is taken.')
+      },
+    })
+    await user.click(toggle())
+    const dialog = await screen.findByRole('dialog')
+    await user.click(await within(dialog).findByRole('button', { name: 'Write it' }))
+    expect(await within(dialog).findByText(/Port 38777 of this machine is taken/)).toBeDefined()
+    expect(screen.getByRole('switch', { name: /Lead Codex/, hidden: true }).getAttribute('aria-checked')).toBe('false')
+  })
+
+  test('DT-A15 a drifted file says why; repair says what it will do first', async () => {
+    const state = view({
+      state: 'drifted',
+      detail: 'provider_line_user_changed',
+      enabled: true,
+      restoreAvailable: true,
+    })
+    const { host, user } = show(state, { 'gateway.repair': () => ({ gateway: view(), durable: true }) })
+    expect(screen.getByText('Drifted')).toBeDefined()
+    expect(screen.getByText(/Somebody chose another Provider in the file/)).toBeDefined()
+    expect(screen.getByRole('button', { name: 'Restore: Codex' })).toBeDefined()
+    await user.click(screen.getByRole('button', { name: 'Repair: Codex' }))
+    const dialog = await screen.findByRole('alertdialog')
+    expect(dialog.textContent).toContain('Everything else stays')
+    await user.click(within(dialog).getByRole('button', { name: 'Repair' }))
+    expect(host.calls('gateway.repair')).toEqual([{ client: 'codex' }])
+  })
+
+  test('DT-A17 a request is listed with time, client, model, status, first byte and tokens, and new ones come on top', async () => {
+    const { host } = show(view(), {}, [REQUEST])
+    const row = screen.getByRole('row', { name: /gpt-x/ })
+    for (const text of ['Codex gateway', '200', '240 ms', '1.2 k / 34']) expect(row.textContent).toContain(text)
+    host.publish('requests', { kind: 'request', request: { ...REQUEST, id: 2, modelSent: 'gpt-y' } })
+    expect(screen.getAllByRole('row').map((each) => /gpt-./.exec(each.textContent)?.[0])).toEqual([
+      undefined,
+      'gpt-y',
+      'gpt-x',
+    ])
+  })
+
+  test('DT-A21 has no serious accessibility finding', async () => {
+    show(view({ state: 'broken', detail: 'gateway_not_listening', warnings: ['other_auth_present'] }), {}, [REQUEST])
+    expect(await seriousFindings()).toEqual([])
+  })
+})
