@@ -122,11 +122,16 @@ export function draftView(row: DraftRow): Draft {
   return { rev: row.rev, text: row.text, inputIds: [...row.inputIds], queued: row.queued }
 }
 
+/** Without a login of its own an agent still works for a connection. */
+function isUsable({ client }: AgentReadiness['agent'], { failed }: NonNullable<AgentReadiness['preflight']>): boolean {
+  return failed === null || (failed.name === 'login' && client !== null)
+}
+
 export function agentView({ agent, preflight }: AgentReadiness): AgentView {
   return {
     id: agent.id,
     label: agent.label,
-    available: preflight === null ? agent.id === 'builtin' : preflight.failed === null,
+    available: preflight === null ? agent.id === 'builtin' : isUsable(agent, preflight),
     version: preflight?.version ?? null,
     path: preflight?.path ?? null,
     checks: (preflight?.checks ?? []).map((check) => ({

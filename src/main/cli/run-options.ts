@@ -37,7 +37,7 @@ export function readRunOptions(args: readonly string[]): RunOptions {
     },
   })
   const agent = AgentId.safeParse(values.agent)
-  if (!agent.success) throw new UsageError('--agent takes builtin, codex, or acp:<id>.')
+  if (!agent.success) throw new UsageError('--agent takes builtin, codex, claude, or acp:<id>.')
   const mode = Mode.exclude(['os']).safeParse(values.mode)
   if (!mode.success) throw new UsageError('--mode takes plan, agent or yolo.')
   const approve = APPROVALS.find((each) => each === values.approve)

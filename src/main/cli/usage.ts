@@ -8,7 +8,7 @@ export const USAGE = `Usage: wheelhouse COMMAND [options]
   call      reach any procedure of the bridge: wheelhouse call PROCEDURE [JSON]
 
 wheelhouse run --agent AGENT [--dir FOLDER] [options] "PROMPT"
-  --agent AGENT      builtin, codex, or acp:<id>
+  --agent AGENT      builtin, codex, claude, or acp:<id>
   --dir FOLDER       the project's folder (default: this one)
   --provider NAME    a connection by its name or preset, such as rehearsal (default: the agent's)
   --model ID         one of its models (default: the connection's)

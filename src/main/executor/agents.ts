@@ -44,6 +44,15 @@ export function createAgents(deps: { builtin: { command: string; script: string;
       ownLogin: true,
       profile: null,
     },
+    {
+      id: 'claude',
+      label: 'Claude Code',
+      driver: 'claude',
+      client: 'claude',
+      form: 'cli',
+      ownLogin: true,
+      profile: null,
+    },
   ]
   return {
     list: () => agents,

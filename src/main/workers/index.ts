@@ -1,11 +1,12 @@
 import { createAcpDriver } from './drivers/acp/index.ts'
+import { createClaudeDriver } from './drivers/claude/index.ts'
 import { createCodexDriver } from './drivers/codex/index.ts'
 import { createSupervisor } from './supervisor.ts'
 import type { WorkersDeps } from './supervisor.ts'
 import type { Workers } from './types.ts'
 
 /** The drivers of this build. */
-const DRIVERS = [createAcpDriver, createCodexDriver]
+const DRIVERS = [createAcpDriver, createClaudeDriver, createCodexDriver]
 
 export function createWorkers(deps: WorkersDeps): Workers {
   return createSupervisor(deps, DRIVERS)

@@ -267,6 +267,8 @@ export function describeDriverConformance(fixture: DriverFixture): void {
       await using h = harness('hang-turn')
       const session = await h.open()
       const turn = failure(session.prompt(prompt('hello')))
+      // Before it has proven its mode it would be unverified.
+      await until('it works', () => h.content.some((item) => item.kind === 'text' && item.turn === 1))
       process.kill(session.process.pid, 'SIGKILL')
       expect(await turn).toMatchObject({ code: 'worker_lost' })
       expect(await session.exited).toMatchObject({ signal: 'SIGKILL', requested: false })

@@ -1,0 +1,146 @@
+/**
+ * Messages as content, in the order of the wire. Text comes in pieces while it is made and again as a whole message; a tool
+ * call comes with its message, its outcome with a message that answers it.
+ */
+import type { ToolStatus } from '../../../../shared/vocabulary.ts'
+import type { Conversation } from '../shared/types.ts'
+import { resultContent, toolView } from './tools.ts'
+import type { ToolView } from './tools.ts'
+import { Assistant, Block, User, readStreamEvent } from './wire.ts'
+
+export interface Transcript {
+  streamed(line: Readonly<Record<string, unknown>>): void
+  assistant(line: unknown): void
+  /** Outcomes of tool calls. */
+  user(line: unknown): void
+  /** The person allowed it: it runs from now on. */
+  allowed(toolCallId: string): void
+  declined(toolCallId: string): void
+  /** Why the turn's last model request failed, as the program names it. */
+  readonly failure: string | null
+  beginTurn(): void
+}
+
+export interface TranscriptParts {
+  conversation: Conversation
+  /** What a model request of the main conversation used. */
+  used(counts: unknown): void
+  /** A call came back without an error. */
+  succeeded(toolCallId: string): void
+}
+
+interface Known {
+  view: ToolView
+  status: ToolStatus
+}
+
+export function createTranscript({ conversation, used, succeeded }: TranscriptParts): Transcript {
+  const { limits } = conversation
+  const known = new Map<string, Known>()
+  const refused = new Set<string>()
+  /** Messages whose text came in pieces, so that the whole one does not repeat it. */
+  const inPieces = new Set<string>()
+  let message = ''
+  let failure: string | null = null
+
+  function text(role: 'agent' | 'thought', messageId: string, said: string): void {
+    if (said !== '' && conversation.turn !== null) conversation.content({ kind: 'text', role, messageId, text: said })
+  }
+
+  function show(toolCallId: string, { view, status }: Known, phase: 'started' | 'updated' | 'finished'): void {
+    if (conversation.turn === null) return
+    const { kind, name, title, paths, content } = view
+    conversation.content({ kind: 'tool', toolCallId, phase, tool: kind, name, title, status, paths, content })
+  }
+
+  function called(toolCallId: string, name: string, input: unknown): void {
+    const entry: Known = { view: toolView(name, input), status: 'pending' }
+    const first = !known.has(toolCallId)
+    known.set(toolCallId, entry)
+    if (known.size > limits.toolCalls) forgetOldest(known)
+    if (first) show(toolCallId, entry, 'started')
+  }
+
+  function answered(toolCallId: string, content: unknown, failed: boolean): void {
+    const before = known.get(toolCallId)
+    known.delete(toolCallId)
+    const view: ToolView = before?.view ?? { kind: 'other', name: null, title: '', paths: [], content: [] }
+    const status = !failed ? 'completed' : refused.delete(toolCallId) ? 'declined' : 'failed'
+    const outcome = resultContent(view.kind, content, failed)
+    // An edit is shown by what it changed, not by the sentence that it went well.
+    const shown = view.content.length > 0 && !failed ? view.content : outcome
+    show(toolCallId, { view: { ...view, content: shown }, status }, 'finished')
+    if (!failed) succeeded(toolCallId)
+  }
+
+  return {
+    streamed(line) {
+      const event = readStreamEvent(line)
+      if (event === null) return
+      const { type, messageId, index, usage } = event
+      if (type === 'message_start') message = messageId ?? ''
+      else if (type === 'content_block_delta') {
+        const said = event.text ?? event.thinking
+        if (said === null) return
+        inPieces.add(message)
+        text(event.text === null ? 'thought' : 'agent', `${message}-${index}`, said)
+      } else if (type === 'message_delta') used(usage)
+      else if (type === 'message_stop') inPieces.delete(message)
+    },
+    assistant(line) {
+      const read = Assistant.safeParse(line)
+      if (!read.success) return
+      const { message: of, parent_tool_use_id: parent, error } = read.data
+      // A message made up to say what failed: the end of the turn says it.
+      if (error !== null && error !== undefined) {
+        failure = error
+        return
+      }
+      const own = parent === null || parent === undefined
+      for (const given of of.content) {
+        const block = Block.safeParse(given)
+        if (!block.success) continue
+        const { data } = block
+        if (data.type === 'tool_use') called(data.id, data.name, data.input)
+        // What sub-agents say is said to the agent, which gets it as their result.
+        else if (!own || inPieces.has(of.id)) continue
+        else if (data.type === 'text') text('agent', of.id, data.text)
+        else if (data.type === 'thinking') text('thought', of.id, data.thinking)
+      }
+    },
+    user(line) {
+      const read = User.safeParse(line)
+      if (!read.success || typeof read.data.message.content === 'string') return
+      for (const given of read.data.message.content) {
+        const block = Block.safeParse(given)
+        if (block.success && block.data.type === 'tool_result') {
+          answered(block.data.tool_use_id, block.data.content, block.data.is_error === true)
+        }
+      }
+    },
+    allowed(toolCallId) {
+      const entry = known.get(toolCallId)
+      if (entry === undefined || entry.status !== 'pending') return
+      entry.status = 'in_progress'
+      show(toolCallId, entry, 'updated')
+    },
+    declined(toolCallId) {
+      refused.add(toolCallId)
+      if (refused.size > limits.toolCalls) forgetOldest(refused)
+    },
+    get failure() {
+      return failure
+    },
+    beginTurn() {
+      failure = null
+      inPieces.clear()
+    },
+  }
+}
+
+export function forgetOldest(from: Map<string, unknown> | Set<string>): void {
+  for (const oldest of from.keys()) {
+    from.delete(oldest)
+    return
+  }
+}

@@ -1,0 +1,4 @@
+import { describeDriverConformance } from '../conformance.ts'
+import { claudeFixture } from './claude-fixture.ts'
+
+describeDriverConformance(claudeFixture)
