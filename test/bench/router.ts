@@ -58,13 +58,13 @@ async function measureRouter(): Promise<readonly Figure[]> {
 }
 
 /** Items of a conversation, so that the scanner meets what it meets in life. */
-function bodyOf(model: string, bytes: number): Buffer {
+export function bodyOf(model: string, bytes: number): Buffer {
   const item = `{"type":"message","role":"user","content":[{"type":"input_text","text":"${'some words of a long conversation '.repeat(20)}"}]}`
   const items = Array.from({ length: Math.floor(bytes / (item.length + 1)) }, () => item)
   return Buffer.from(`{"model":"${model}","input":[${items.join(',')}],"stream":true}`)
 }
 
-function bindingOf(routeId: string): RouteBinding {
+export function bindingOf(routeId: string): RouteBinding {
   return {
     routeDigest: routeDigest(routeId),
     sessionId: 'bench',
@@ -86,7 +86,7 @@ function bindingOf(routeId: string): RouteBinding {
   }
 }
 
-function portTo(baseUrl: string, binding: RouteBinding): RouterPort {
+export function portTo(baseUrl: string, binding: RouteBinding): RouterPort {
   return {
     binding: (digest) => (digest === binding.routeDigest ? binding : null),
     ready: () => true,

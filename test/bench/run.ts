@@ -5,6 +5,7 @@
 import { join } from 'node:path'
 import { classify } from './classify.ts'
 import { eventAppend } from './events.ts'
+import { gatewayFirstByte } from './gateway.ts'
 import { hostIdle, hostStart, warmPrompt } from './host.ts'
 import { lineOf, thisMachine, writeReport } from './report.ts'
 import type { Result } from './report.ts'
@@ -12,7 +13,15 @@ import { routerFirstByte } from './router.ts'
 import { isMet } from './types.ts'
 import type { Benchmark } from './types.ts'
 
-const BENCHMARKS: readonly Benchmark[] = [hostStart, routerFirstByte, eventAppend, hostIdle, warmPrompt, classify]
+const BENCHMARKS: readonly Benchmark[] = [
+  hostStart,
+  routerFirstByte,
+  gatewayFirstByte,
+  eventAppend,
+  hostIdle,
+  warmPrompt,
+  classify,
+]
 
 const names = process.argv.slice(2)
 const unknown = names.filter((name) => !BENCHMARKS.some((benchmark) => benchmark.name === name))

@@ -74,8 +74,12 @@ export function createProviderSwitch(deps: {
     by: Actor
   }
 
-  /** Every session in one commit, together with the end of the record. */
-  async function apply(batch: Batch): Promise<readonly SwitchStep[]> {
+  /** Every session in one commit, together with the end of the record. The gateway goes along. */
+  async function apply(batch: Batch, connectionId: string): Promise<readonly SwitchStep[]> {
+    await providers
+      .gateway()
+      .follow(batch.client, connectionId)
+      .catch((error: unknown) => deps.log.warn('the gateway did not follow a switch of Providers', { error }))
     return store.writeTx((tx) => {
       const done = batch.steps.map((step): SwitchStep => ({ ...step, effect: move(batch, step, tx) }))
       remove.run(batch.id)
@@ -132,7 +136,7 @@ export function createProviderSwitch(deps: {
         await store.writeTx(() => void remove.run(batch.id))
         throw error
       }
-      return { steps: await apply(batch), outcome }
+      return { steps: await apply(batch, connectionId), outcome }
     },
     async recover() {
       for (const row of pending.all()) {
@@ -145,7 +149,7 @@ export function createProviderSwitch(deps: {
         } else if (defaults !== null) {
           const recorded = defaults[batch.client]
           const written = recorded?.connectionId === batch.target.connectionId
-          if (written) await apply(batch)
+          if (written) await apply(batch, batch.target.connectionId)
           else await store.writeTx(() => void remove.run(batch.id))
           deps.log.info('a switch of Providers that was under way is settled', { forward: written })
         }

@@ -177,6 +177,14 @@ describe('the machine gateway', () => {
     await providers.gateway().setUpstream('codex', firstId)
   })
 
+  test('PR-A35 a switch of the Provider takes the gateway along, where it serves that agent', async () => {
+    await providers.gateway().follow('codex', secondId)
+    await providers.gateway().follow('claude', secondId)
+    await providers.gateway().follow('builtin', secondId)
+    expect((await providers.gateway().status()).upstreams).toEqual({ codex: secondId, claude: null })
+    await providers.gateway().setUpstream('codex', firstId)
+  })
+
   test('PR-A14 an account that the gateway uses is not deleted', async () => {
     const { revision } = await providers.catalog()
     expect(await codeOf(providers.deleteConnection(firstId, revision))).toBe('model_profile_in_use')

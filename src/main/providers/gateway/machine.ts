@@ -14,7 +14,7 @@ import { readKey, resolveAddress } from '../router-port.ts'
 import type { Exchange } from '../router/types.ts'
 import { createRecords, createSurroundings, createTakeover, PROJECTORS } from '../takeover/index.ts'
 import type { Takeover, TakeoverClient, TakeoverStatus } from '../takeover/index.ts'
-import type { ProviderConnection } from '../types.ts'
+import type { ClientId, ProviderConnection } from '../types.ts'
 import type { Upstream } from '../upstream/index.ts'
 import { createGatewayFile } from './gateway-file.ts'
 import type { GatewayChoice } from './gateway-file.ts'
@@ -67,6 +67,8 @@ export interface MachineGateway {
   takeover(client: TakeoverClient): Takeover
   /** The next request of the client goes there; a running one ends where it began. Null: nowhere. @throws AppError `model_profile_not_found`, `model_profile_invalid`. */
   setUpstream(client: TakeoverClient, connectionId: string | null): Promise<PersistOutcome>
+  /** A switch of the client's Provider: the gateway goes along where it serves that client. */
+  follow(client: ClientId, connectionId: string): Promise<void>
   /** The clients whose requests go to that connection. */
   usesOf(connectionId: string): readonly TakeoverClient[]
   /** Null: not listening. */
@@ -179,6 +181,23 @@ export async function openMachineGateway(deps: MachineGatewayDeps): Promise<Mach
     claude: makeTakeover('claude'),
   }
 
+  async function setUpstream(client: TakeoverClient, connectionId: string | null): Promise<PersistOutcome> {
+    const outcome = await lock.run(async () => {
+      const row = find(connectionId ?? undefined)
+      if (connectionId !== null && row === null) {
+        throw new AppError('model_profile_not_found', 'This connection no longer exists.', { detail: connectionId })
+      }
+      if (row !== null && row.client !== client) {
+        throw new AppError('model_profile_invalid', 'This connection belongs to another agent.')
+      }
+      const { [client]: _old, ...others } = choice ?? {}
+      return await save(row === null ? others : { ...others, [client]: row.id })
+    })
+    await ensureListening().catch((error: unknown) => log.warn('the gateway does not listen', { error }))
+    deps.onChange()
+    return outcome
+  }
+
   /** Tells when a file that is taken over looks different from before; what that means, the status says. */
   async function look(): Promise<void> {
     let changed = false
@@ -212,21 +231,9 @@ export async function openMachineGateway(deps: MachineGatewayDeps): Promise<Mach
       }
     },
     takeover: (client) => takeovers[client],
-    async setUpstream(client, connectionId) {
-      const outcome = await lock.run(async () => {
-        const row = find(connectionId ?? undefined)
-        if (connectionId !== null && row === null) {
-          throw new AppError('model_profile_not_found', 'This connection no longer exists.', { detail: connectionId })
-        }
-        if (row !== null && row.client !== client) {
-          throw new AppError('model_profile_invalid', 'This connection belongs to another agent.')
-        }
-        const { [client]: _old, ...others } = choice ?? {}
-        return await save(row === null ? others : { ...others, [client]: row.id })
-      })
-      await ensureListening().catch((error: unknown) => log.warn('the gateway does not listen', { error }))
-      deps.onChange()
-      return outcome
+    setUpstream,
+    async follow(client, connectionId) {
+      if (client !== 'builtin' && choice?.[client] !== undefined) await setUpstream(client, connectionId)
     },
     usesOf: (connectionId) => CLIENTS.filter((client) => choice?.[client] === connectionId),
     port: () => gateway.port(),
