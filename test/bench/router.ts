@@ -95,6 +95,7 @@ export function portTo(baseUrl: string, binding: RouteBinding): RouterPort {
     models: () => [],
     codexCatalog: () => null,
     isEnabledModel: () => false,
+    tunnelsWebSocket: () => false,
     markOpaque: () => Promise.resolve({ applied: true, durable: true }),
     record: () => undefined,
   }

@@ -98,9 +98,12 @@ export function presetOf(id: PresetId): Preset {
 
 /** The fields of a preset that this client has. */
 export function fieldsFor(preset: Preset, client: ClientId): readonly (keyof ConnectionInput)[] {
-  return preset.fields.filter(
-    (field) => (field !== 'smallModelId' || client === 'claude') && (field !== 'protocol' || client === 'builtin'),
-  )
+  const only: Partial<Record<keyof ConnectionInput, ClientId>> = {
+    smallModelId: 'claude',
+    protocol: 'builtin',
+    tunnelWebSocket: 'codex',
+  }
+  return preset.fields.filter((field) => (only[field] ?? client) === client)
 }
 
 /** Which API a connection is spoken to in; null where the preset does not speak the client's. */

@@ -63,6 +63,10 @@ export function createRouterPort(deps: RouterPortDeps): RouterPort {
       binding.preset === 'openai'
         ? null
         : codexCatalog([binding.clientModel, ...enabledModels(binding).map((entry) => entry.id)], deps.codexModels()),
+    tunnelsWebSocket({ connectionId }) {
+      const row = state.current().connections.find((candidate) => candidate.id === connectionId)
+      return row?.preset === 'openai' && row.tunnelWebSocket === true
+    },
     isEnabledModel: (binding, modelId) => {
       const connection = state.current().connections.find((row) => row.id === binding.connectionId)
       return connection !== undefined && deps.discovery.isEnabled(connection.id, modelId)

@@ -97,6 +97,8 @@ export const providers = {
   smallModelText: 'For the agent’s side tasks. Empty: the agent’s own choice.',
   environment: 'Key from a variable',
   environmentText: 'The name of an environment variable of the host that holds the key.',
+  tunnel: 'Carry WebSockets',
+  tunnelText: 'Codex then keeps one connection and sends only what is new. Without it, it sends requests.',
   advanced: 'More settings',
   save: 'Save',
   switchSessions: 'Switch running sessions…',

@@ -40,6 +40,8 @@ export const ConnectionView = z.object({
   manualModelId: z.string().optional(),
   smallModelId: z.string().optional(),
   credentialEnv: z.string().optional(),
+  /** Preset `openai` alone: WebSockets are carried, not answered with 426. */
+  tunnelWebSocket: z.boolean().optional(),
   credentialReady: z.boolean(),
   /** The last characters behind bullets. */
   credentialHint: z.string().optional(),
@@ -78,6 +80,7 @@ const connectionInput = z.strictObject({
   manualModelId: z.string().max(300).optional(),
   smallModelId: z.string().max(300).optional(),
   credentialEnv: z.string().max(128).optional(),
+  tunnelWebSocket: z.boolean().optional(),
 })
 
 /** The one field of the bridge that carries a key: parsed to a `Secret` at the host's edge, printed nowhere. */

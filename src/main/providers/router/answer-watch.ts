@@ -69,7 +69,7 @@ export function watchJson(protocol: RouteProtocol): AnswerWatch {
   }
 }
 
-function summaryOf(
+export function summaryOf(
   protocol: RouteProtocol,
   facts: ReadonlyMap<string, string>,
 ): Pick<AnswerSummary, 'usage' | 'modelReported' | 'responseId'> {

@@ -8,8 +8,11 @@ import { answerError, answerStream } from './answers.ts'
 import { takeBody } from './body.ts'
 import type { BufferBudget } from './budget.ts'
 import { planEdits } from './edits.ts'
+import { answerCompaction } from './compaction-answer.ts'
+import { compactionEdits } from './compaction-request.ts'
 import { createExchangeNotes } from './exchange-notes.ts'
 import type { ExchangeNotes } from './exchange-notes.ts'
+import { checkFeatures } from './features.ts'
 import type { Flight } from './flights.ts'
 import { upstreamHeaders } from './headers.ts'
 import type { Target } from './paths.ts'
@@ -55,9 +58,13 @@ export async function runExchange(deps: ExchangeDeps, call: ExchangeCall): Promi
   }
   response.once('close', onClose)
   try {
-    const { answer, key } = await askUpstream(deps, call, notes, budget)
+    const { answer, key, compacts } = await askUpstream(deps, call, notes, budget)
     budget.release()
-    await passAnswer(deps, call, notes, answer, key)
+    if (compacts && answer.status < 300) {
+      notes.answered(answer.status, answer.headers)
+      await markOpaque(deps.port, binding, answer)
+      await answerCompaction({ clock: deps.clock, answer, response, notes })
+    } else await passAnswer(deps, call, notes, answer, key)
   } catch (thrown) {
     fail(deps, call, notes, thrown)
   } finally {
@@ -75,7 +82,7 @@ async function askUpstream(
   call: ExchangeCall,
   notes: ExchangeNotes,
   budget: BufferBudget,
-): Promise<{ answer: UpstreamAnswer; key: Secret | null }> {
+): Promise<{ answer: UpstreamAnswer; key: Secret | null; compacts: boolean }> {
   const { binding, request, flight, target } = call
   if (request.headers['x-wheelhouse-hop'] !== undefined) {
     throw new AppError('upstream_invalid', 'The address of this Provider leads back to Wheelhouse. Change it.')
@@ -83,7 +90,7 @@ async function askUpstream(
   // The key and the address are fetched while the body arrives.
   const account = Promise.all([keyOf(deps.port, call), deps.port.upstreamBaseUrl(binding, flight.signal)])
   account.catch(() => undefined)
-  const { body, keepEncoding } = await takeRequest(deps, call, notes, budget)
+  const { body, keepEncoding, compacts } = await takeRequest(deps, call, notes, budget)
   const [key, base] = await account
   const answer = await deps.upstream.send(
     {
@@ -96,7 +103,7 @@ async function askUpstream(
     flight.signal,
   )
   deps.reachability.answered(binding.routeDigest)
-  return { answer, key }
+  return { answer, key, compacts }
 }
 
 async function takeRequest(
@@ -104,7 +111,7 @@ async function takeRequest(
   call: ExchangeCall,
   notes: ExchangeNotes,
   budget: BufferBudget,
-): Promise<{ body: readonly Uint8Array[]; keepEncoding: boolean }> {
+): Promise<{ body: readonly Uint8Array[]; keepEncoding: boolean; compacts: boolean }> {
   const { binding, request, flight } = call
   if (call.verbatim !== undefined) return await takeVerbatim(deps, call, notes, budget)
   const strip = binding.historyPortability !== null
@@ -119,10 +126,13 @@ async function takeRequest(
   notes.modelAsked = facts.model.text.slice(0, 256)
   const edits = planEdits(binding, facts, (modelId) => deps.port.isEnabledModel(binding, modelId))
   notes.modelSent = edits.modelSent
-  notes.flags = edits.flags
+  checkFeatures(binding, taken.decoded)
+  const compaction = compactionEdits(binding, taken.decoded)
+  notes.flags = compaction.asks ? [...edits.flags, 'compacted'] : edits.flags
+  const splices = [...edits.splices, ...compaction.splices]
   // Nothing to change: the very bytes that came, still encoded.
-  if (edits.splices.length === 0) return { body: taken.wire, keepEncoding: true }
-  return { body: applySplices(taken.decoded, edits.splices), keepEncoding: false }
+  if (splices.length === 0) return { body: taken.wire, keepEncoding: true, compacts: false }
+  return { body: applySplices(taken.decoded, splices), keepEncoding: false, compacts: compaction.asks }
 }
 
 /** The very bytes that came; the model is read from a copy, and a body that is no JSON passes too. */

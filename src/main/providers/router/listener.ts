@@ -29,6 +29,8 @@ export interface ListenerDeps {
   name: string
   /** Whose error form the client of this request reads. */
   dialect(request: IncomingMessage): Pick<RefusalContext, 'dialect' | 'responsesPost'>
+  /** Takes an upgrade of an admitted sender. Without it, and where it answers false, the upgrade meets 426. */
+  upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<boolean>
   /** Serves a request of an admitted sender. What it throws becomes a refusal. */
   serve(request: IncomingMessage, response: ServerResponse): Promise<void>
 }
@@ -75,6 +77,19 @@ export function createListener(deps: ListenerDeps): Listener {
     }
   }
 
+  async function takeUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const onError = (): void => void socket.destroy()
+    socket.on('error', onError)
+    try {
+      if (deps.upgrade !== undefined && (await isAdmittedSender(request))) {
+        if (await deps.upgrade(request, socket, head)) return
+      }
+    } catch (error) {
+      log.warn(`an upgrade at the ${deps.name} failed`, { error })
+    }
+    refuseUpgrade(deps.dialect(request), socket)
+  }
+
   async function isAdmittedSender(request: IncomingMessage): Promise<boolean> {
     return isLocalSender(request.headers, boundPort ?? 0) && (await peers.get(request.socket)) !== 'other_user'
   }
@@ -113,7 +128,7 @@ export function createListener(deps: ListenerDeps): Listener {
     made.on('connection', (socket: Socket) => void peers.set(socket, checkPeer(socket)))
     made.on('request', (request, response) => void take(request, response))
     made.on('error', (error) => log.warn(`the ${deps.name}'s listener failed`, { error }))
-    made.on('upgrade', (request, socket) => refuseUpgrade(deps.dialect(request), socket))
+    made.on('upgrade', (request, socket, head) => void takeUpgrade(request, socket, head))
     return made
   }
 
@@ -151,7 +166,6 @@ export function createListener(deps: ListenerDeps): Listener {
 function refuseUpgrade({ dialect }: Pick<RefusalContext, 'dialect'>, socket: Duplex): void {
   const error = new AppError('route_websocket_rejected', 'WebSockets are not served here. Use POST.')
   const { body } = refusal(error, { dialect, responsesPost: false })
-  socket.on('error', () => undefined)
   socket.end(
     [
       'HTTP/1.1 426 Upgrade Required',

@@ -3,6 +3,7 @@
  * A route that moved to another Provider drops them from every request (sticky portability).
  */
 import { AppError } from '../../../shared/errors.ts'
+import { OUR_COMPACTION } from './compaction-request.ts'
 import type { JsonPath } from './json-paths.ts'
 import type { JsonContainer } from './json-scanner.ts'
 import type { Splice } from './splices.ts'
@@ -32,6 +33,7 @@ function createResponsesStripper(): StateStripper {
   const members = createListCutter(cuts)
   let items: ListCutter | null = null
   let type = createTypeOnce()
+  let isOurs = false
   return {
     valueStarts(path, kind, start, memberStart) {
       if (path.length === 1) {
@@ -40,17 +42,21 @@ function createResponsesStripper(): StateStripper {
       } else if (isItem(path, 'input')) {
         items?.itemStarts(start)
         type = createTypeOnce()
+        isOurs = false
       }
     },
     text(path, text) {
-      if (path.length === 3 && path[0] === 'input' && path[1] === null && path[2] === 'type') type.set(text)
+      if (path.length !== 3 || path[0] !== 'input' || path[1] !== null) return
+      if (path[2] === 'type') type.set(text)
+      // A summary that was made here is text, and every Provider can read it.
+      if (path[2] === 'encrypted_content') isOurs = text?.startsWith(OUR_COMPACTION) === true
     },
     valueEnds(path, end) {
       if (path.length === 1) {
         if (path[0] === 'input') items?.listEnds()
         items = null
         members.itemEnds(end, path[0] === 'previous_response_id')
-      } else if (isItem(path, 'input')) items?.itemEnds(end, RESPONSES_ITEMS.has(type.get()))
+      } else if (isItem(path, 'input')) items?.itemEnds(end, RESPONSES_ITEMS.has(type.get()) && !isOurs)
     },
     cuts() {
       members.listEnds()

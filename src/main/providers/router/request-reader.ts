@@ -36,6 +36,9 @@ export interface RequestReader {
   end(): RequestFacts
 }
 
+/** What tells a sealed item from text. */
+const STRIPPERS_READ: ReadonlySet<string> = new Set(['type', 'encrypted_content'])
+
 export function createRequestReader(options: { protocol: RouteProtocol; strip: boolean }): RequestReader {
   const stripper = options.strip ? createStateStripper(options.protocol) : null
   const seen = new Set<string>()
@@ -51,7 +54,7 @@ export function createRequestReader(options: { protocol: RouteProtocol; strip: b
     wantsText(path) {
       if (path.length === 1) return path[0] === 'model'
       if (path.length === 2) return path[0] === 'reasoning' && path[1] === 'effort'
-      return stripper !== null && path.length <= 5 && path.at(-1) === 'type'
+      return stripper !== null && path.length <= 5 && STRIPPERS_READ.has(path.at(-1) ?? '')
     },
     memberNamed(path) {
       const [key] = path

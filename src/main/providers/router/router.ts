@@ -9,6 +9,7 @@ import { createListener } from './listener.ts'
 import { modelsAnswer } from './models.ts'
 import { dialectOf, findHandling, isProbe, isResponsesPost, parseTarget, wrongMethod } from './paths.ts'
 import { createReachability } from './reachability.ts'
+import { createTunnels } from './tunnels.ts'
 import type { Router, RouterDeps } from './types.ts'
 
 const STOP_GRACE_MS = 2_000
@@ -31,6 +32,7 @@ export function createRouter(deps: RouterDeps): Router {
     nextNumber: () => ++requests,
   }
 
+  const tunnels = createTunnels({ ...exchangeDeps, flights, isStopping: () => stopping || !port.ready() })
   const listener = createListener({
     clock,
     log,
@@ -38,6 +40,7 @@ export function createRouter(deps: RouterDeps): Router {
     name: 'Router',
     dialect: ({ method = '', url = '' }) => ({ dialect: dialectOf(url), responsesPost: isResponsesPost(method, url) }),
     serve,
+    upgrade: (request, socket, head) => tunnels.take(request, socket, head),
   })
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -83,10 +86,14 @@ export function createRouter(deps: RouterDeps): Router {
     },
     port: () => listener.port(),
     flights: (digest) => flights.count(digest),
-    abortRoute: (digest) => flights.abort(digest, new AppError('route_not_found', 'This session has ended.')),
+    abortRoute(digest) {
+      tunnels.close(digest)
+      flights.abort(digest, new AppError('route_not_found', 'This session has ended.'))
+    },
     async stop(signal) {
       stopping = true
       listener.close()
+      tunnels.close(null)
       await Promise.race([flights.idle(), graceOver(signal)])
       flights.abort(null, new AppError('model_profiles_unavailable', 'Wheelhouse is stopping.'))
       listener.cut()

@@ -61,6 +61,8 @@ export interface RouterPort {
   models(binding: RouteBinding): readonly RoutedModel[]
   /** The JSON text of Codex's model catalog for this binding (30-providers 5.5). Null: no entry can be made. */
   codexCatalog(binding: RouteBinding): string | null
+  /** Whether the connection asks for WebSockets to be carried; otherwise an upgrade meets 426. */
+  tunnelsWebSocket(binding: RouteBinding): boolean
   /** Preset `anthropic`: whether this `claude-*` id is an enabled model of the connection. */
   isEnabledModel(binding: RouteBinding, modelId: string): boolean
   /**
@@ -91,7 +93,7 @@ export interface ExchangeRecord {
   readonly failover: boolean
 }
 
-export type ExchangeFlag = 'model_normalised' | 'effort_set' | 'stripped'
+export type ExchangeFlag = 'model_normalised' | 'effort_set' | 'stripped' | 'websocket' | 'compacted'
 
 /** How a stream ended: its terminal event, or what happened instead. */
 export type ExchangeEnd =

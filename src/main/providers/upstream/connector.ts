@@ -33,7 +33,7 @@ export const systemResolve: Resolve = async (hostname) => {
 }
 
 /** One blocked address among the answers refuses the connect. */
-function checkedLookup(resolve: Resolve): LookupFunction {
+export function checkedLookup(resolve: Resolve): LookupFunction {
   const find = callbackify(resolveChecked)
   return (hostname, options, callback) => {
     find(hostname, resolve, (error, addresses) => {
@@ -65,8 +65,12 @@ const LOOPBACK: readonly LookupAddress[] = [
   { address: '::1', family: 6 },
 ]
 
+let trust: tls.SecureContext | null = null
+
 /** The bundled roots and those of the system: company networks sign with their own. Made once, since it parses them all. */
-function systemTrust(): tls.SecureContext {
+export function systemTrust(): tls.SecureContext {
+  if (trust !== null) return trust
   const ca = [...tls.getCACertificates('default'), ...tls.getCACertificates('system')]
-  return tls.createSecureContext({ ca: [...new Set(ca)] })
+  trust = tls.createSecureContext({ ca: [...new Set(ca)] })
+  return trust
 }

@@ -13,4 +13,5 @@ export type {
   UpstreamAnswer,
   UpstreamAuth,
   UpstreamRequest,
+  WebSocketRequest,
 } from './types.ts'

@@ -1,6 +1,7 @@
 /** How Wheelhouse reaches a Provider's API: which addresses, with whose key, within which bounds. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
+import type { WebSocket } from 'ws'
 import type { Secret } from '../../platform/types.ts'
 
 /** How the key travels. `none`: no key, no header. */
@@ -41,6 +42,14 @@ export interface UpstreamRequest {
   readonly auth: UpstreamAuth
 }
 
+export interface WebSocketRequest {
+  /** `http:` or `https:`, as for a request. */
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string | string[]>>
+  readonly auth: UpstreamAuth
+  readonly maxMessageBytes: number
+}
+
 export interface UpstreamAnswer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
@@ -72,6 +81,11 @@ export interface Upstream {
   send(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer>
   /** One bounded GET for discovery and connection tests. @throws as `send`; `upstream_invalid` over `maxBytes`. */
   getJson(request: JsonRequest, signal: AbortSignal): Promise<JsonAnswer>
+  /**
+   * Open once the upstream took the upgrade; compression is off. Whoever asked for it closes it.
+   * @throws AppError `upstream_unreachable` (an answer other than 101 too), `upstream_address_blocked`; the signal's reason.
+   */
+  openWebSocket(request: WebSocketRequest, signal: AbortSignal): Promise<WebSocket>
   /** Cuts what runs. */
   close(): Promise<void>
 }

@@ -8,6 +8,7 @@ import { createConnector, systemResolve } from './connector.ts'
 import type { Resolve } from './connector.ts'
 import { dispatch } from './dispatch.ts'
 import { readJson } from './json.ts'
+import { openWebSocket } from './websocket.ts'
 import type { Upstream, UpstreamAnswer, UpstreamRequest } from './types.ts'
 
 const SOCKETS_PER_ORIGIN = 512
@@ -29,6 +30,8 @@ export interface UpstreamDeps {
 }
 
 export function createUpstream(deps: UpstreamDeps = {}): Upstream {
+  const resolve = deps.resolve ?? systemResolve
+  const connectMs = deps.connectMs ?? CONNECT_MS
   const agent = new Agent({
     connections: SOCKETS_PER_ORIGIN,
     pipelining: 1,
@@ -37,7 +40,7 @@ export function createUpstream(deps: UpstreamDeps = {}): Upstream {
     keepAliveMaxTimeout: IDLE_KEEP_ALIVE_MS,
     headersTimeout: deps.headMs ?? HEAD_MS,
     bodyTimeout: deps.silenceMs ?? SILENCE_MS,
-    connect: createConnector({ resolve: deps.resolve ?? systemResolve, timeoutMs: deps.connectMs ?? CONNECT_MS }),
+    connect: createConnector({ resolve, timeoutMs: connectMs }),
   })
 
   async function send(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer> {
@@ -77,6 +80,7 @@ export function createUpstream(deps: UpstreamDeps = {}): Upstream {
   return {
     send,
     getJson: (request, signal) => readJson(send, request, signal),
+    openWebSocket: (request, signal) => openWebSocket(request, { resolve, connectMs }, signal),
     close: () => agent.destroy(),
   }
 }

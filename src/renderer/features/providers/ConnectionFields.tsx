@@ -1,7 +1,7 @@
 import type { CatalogView, ConnectionView } from '../../../shared/bridge/index.ts'
 import type { ClientId } from '../../../shared/vocabulary.ts'
 import { strings } from '../../strings/index.ts'
-import { Select, TextField } from '../../ui/index.ts'
+import { Select, Switch, TextField } from '../../ui/index.ts'
 import { clientsFor } from './form.ts'
 import type { Agents } from './form.ts'
 import { freeFields } from './useCatalog.ts'
@@ -128,8 +128,10 @@ function MoreFields({ free, form }: { free: ReadonlySet<string>; form: Connectio
   const { values, change, errorOf, takesKey } = form
   const { providers } = strings
   const environment = takesKey && free.has('credentialEnv')
-  if (!environment && !free.has('manualModelId') && !free.has('smallModelId')) return null
-  const filled = values.manualModelId !== '' || values.smallModelId !== '' || values.credentialEnv !== ''
+  const tunnel = free.has('tunnelWebSocket')
+  if (!environment && !free.has('manualModelId') && !free.has('smallModelId') && !tunnel) return null
+  const filled =
+    values.manualModelId !== '' || values.smallModelId !== '' || values.credentialEnv !== '' || values.tunnelWebSocket
   const failed = [errorOf('manualModelId'), errorOf('smallModelId'), errorOf('credentialEnv')].some(
     (error) => error !== null,
   )
@@ -164,6 +166,14 @@ function MoreFields({ free, form }: { free: ReadonlySet<string>; form: Connectio
           description={providers.environmentText}
           error={errorOf('credentialEnv')}
           onChange={(name) => change('credentialEnv', name)}
+        />
+      )}
+      {tunnel && (
+        <Switch
+          label={providers.tunnel}
+          description={providers.tunnelText}
+          checked={values.tunnelWebSocket}
+          onChange={(on) => change('tunnelWebSocket', on)}
         />
       )}
     </details>

@@ -16,6 +16,7 @@ export interface ConnectionForm {
   manualModelId: string
   smallModelId: string
   credentialEnv: string
+  tunnelWebSocket: boolean
 }
 
 export type FormField = keyof ConnectionForm | 'key'
@@ -46,6 +47,7 @@ export function emptyForm(catalog: CatalogView, client: ClientId | null, agents:
     manualModelId: '',
     smallModelId: '',
     credentialEnv: '',
+    tunnelWebSocket: false,
   }
 }
 
@@ -60,6 +62,7 @@ export function formOf(connection: ConnectionView): ConnectionForm {
     manualModelId: connection.manualModelId ?? '',
     smallModelId: connection.smallModelId ?? '',
     credentialEnv: connection.credentialEnv ?? '',
+    tunnelWebSocket: connection.tunnelWebSocket ?? false,
   }
 }
 
@@ -81,6 +84,7 @@ export function inputOf(catalog: CatalogView, form: ConnectionForm, id: string |
     ...text('manualModelId'),
     ...text('smallModelId'),
     ...(takesKey(catalog, form) ? text('credentialEnv') : {}),
+    ...(free.has('tunnelWebSocket') && form.tunnelWebSocket ? { tunnelWebSocket: true } : {}),
   }
 }
 
@@ -99,6 +103,7 @@ const FIELDS: ReadonlySet<string> = new Set<FormField>([
   'manualModelId',
   'smallModelId',
   'credentialEnv',
+  'tunnelWebSocket',
   'key',
 ])
 

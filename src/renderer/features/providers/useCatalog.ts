@@ -21,5 +21,6 @@ export function freeFields(catalog: CatalogView, preset: ConnectionView['preset'
   const fields = new Set(catalog.presets.find(({ id }) => id === preset)?.fields ?? [])
   if (client !== 'claude') fields.delete('smallModelId')
   if (client !== 'builtin') fields.delete('protocol')
+  if (client !== 'codex') fields.delete('tunnelWebSocket')
   return fields
 }

@@ -80,7 +80,7 @@ describe('the binding', () => {
     expect(edit('{"model":"a[1m]"}', { clientModel: 'a[1m]', upstreamModel: 'a' })).toBe('{"model":"a"}')
   })
 
-  test('normalises any other model and says so', () => {
+  test('PR-A46 normalises any other model and says so', () => {
     const binding = aBinding('id')
     const edits = planEdits(binding, read('{"model":"side"}'), () => true)
     expect(edits).toMatchObject({ modelSent: 'model-a', flags: ['model_normalised'] })

@@ -250,6 +250,71 @@ describe('bodies', () => {
     expect(codeOf(cut.text)).toBe('request_body_malformed')
   })
 
+  test('PR-A46 a switch that the user made inside the agent moves no binding: the model is put right, each time', async () => {
+    await using upstream = await startUpstream()
+    await using to = await startRouter({ baseUrl: upstream.url })
+    const fragment = '{"type":"message","role":"developer","content":[{"type":"input_text","text":"<model_switch>x"}]}'
+    for (const input of ['', fragment, `${fragment},${fragment}`]) {
+      const recorded = to.nextExchange()
+      await call(to, { path: '/v1/responses', body: `{"model":"other","input":[${input}]}` })
+      expect(await recorded).toMatchObject({ modelAsked: 'other', modelSent: 'model-a', flags: ['model_normalised'] })
+    }
+    expect(upstream.seen.map(({ body }) => body.toString().slice(0, 18))).toEqual(Array(3).fill('{"model":"model-a"'))
+  })
+
+  test('PR-A83 what a Provider is known to lack is refused by place and type, never with its text', async () => {
+    await using upstream = await startUpstream()
+    await using to = await startRouter({ baseUrl: upstream.url, binding: { preset: 'deepseek' } })
+    const body = (type: string): string =>
+      `{"model":"model-a","tools":[{"type":"function","name":"a"},{"name":"tell-tale","type":"${type}"}],"input":[{"type":"message","content":[{"type":"mcp"}]}]}`
+    const recorded = to.nextExchange()
+    const reply = await call(to, { path: '/v1/responses', body: body('file_search') })
+    expect(reply.status).toBe(400)
+    expect(JSON.parse(reply.text)).toMatchObject({
+      error: {
+        code: 'responses_feature_unsupported',
+        message: expect.stringContaining('tools[1] is of type file_search'),
+      },
+    })
+    expect(`${reply.text}${JSON.stringify(await recorded)}`).not.toContain('tell-tale')
+    expect(upstream.seen).toHaveLength(0)
+    expect((await call(to, { path: '/v1/responses', body: body('custom') })).status).toBe(200)
+  })
+
+  test.each(['gzip', 'deflate', 'br', 'zstd'])(
+    'a %s body that is cut short is malformed, not half a request',
+    async (encoding) => {
+      await using upstream = await startUpstream()
+      await using to = await startRouter({ baseUrl: upstream.url, binding: { clientModel: 'stale' } })
+      const encode =
+        { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync, zstd: zstdCompressSync }[encoding] ?? gzipSync
+      const whole = encode(Buffer.from(`{"model":"stale","input":"${'word '.repeat(2_000)}"}`))
+      for (const body of [
+        whole.subarray(0, whole.length - 4),
+        whole.subarray(0, 3),
+        Buffer.from('not encoded at all'),
+      ]) {
+        const reply = await call(to, { path: '/v1/responses', body, headers: { 'content-encoding': encoding } })
+        expect([reply.status, reply.headers['x-wheelhouse-error']]).toEqual([400, 'request_body_malformed'])
+      }
+      expect(upstream.seen).toHaveLength(0)
+    },
+  )
+
+  test('an encoding said twice, or one inside another, is refused; the same word in capitals is read', async () => {
+    await using upstream = await startUpstream()
+    await using to = await startRouter({ baseUrl: upstream.url })
+    const once = gzipSync('{"model":"model-a"}')
+    const code = async (body: Buffer, encoding: string) => {
+      const reply = await call(to, { path: '/v1/responses', body, headers: { 'content-encoding': encoding } })
+      return reply.headers['x-wheelhouse-error'] ?? reply.status
+    }
+    expect(await code(gzipSync(once), 'gzip, gzip')).toBe('request_encoding_unsupported')
+    expect(await code(gzipSync(once), 'gzip')).toBe('request_body_malformed')
+    expect(await code(once, 'GZIP')).toBe(200)
+    expect(upstream.seen.map(({ body }) => body)).toEqual([once])
+  })
+
   test('another encoding is refused', async () => {
     await using to = await startRouter({ baseUrl: 'http://127.0.0.1:1', binding: MESSAGES })
     const reply = await call(to, { path: '/v1/messages', body: BODY, headers: { 'content-encoding': 'compress' } })

@@ -158,6 +158,7 @@ export async function startRouter(options: TestRouterOptions): Promise<TestRoute
     ],
     codexCatalog: () => '{"models":[{"slug":"model-a"}]}',
     isEnabledModel: () => false,
+    tunnelsWebSocket: () => false,
     markOpaque(digest) {
       marked.push(digest)
       return Promise.resolve({ applied: true, durable: true })
