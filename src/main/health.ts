@@ -2,7 +2,7 @@ import type { Check } from '../shared/bridge/index.ts'
 import { toWireError } from '../shared/errors.ts'
 import type { Preflights } from './executor/index.ts'
 import type { OpenPlatform } from './platform/index.ts'
-import type { Providers } from './providers/index.ts'
+import type { Providers, RouteNotice } from './providers/index.ts'
 
 /**
  * What `wheelhouse doctor` prints and the Health view shows: each thing that this machine has or lacks, with what to do
@@ -34,6 +34,7 @@ export async function checkHealth(
     { id: 'data_dir', label: 'Data folder', status: 'pass', message: platform.paths.dataDir, hint: null },
     databaseCheck(platform),
     await credentialsCheck(providers),
+    ...routesCheck(providers),
     ...(await Promise.all(agents)).flat(),
   ]
 }
@@ -65,6 +66,25 @@ function databaseCheck({ store }: OpenPlatform): Check {
       : `SQLite ${version} does not wait for the disk`,
     hint: durable ? null : 'This build of SQLite is not the one Wheelhouse ships. Install again.',
   }
+}
+
+const NOTICES: Readonly<Record<RouteNotice['reason'], string>> = {
+  malformed: 'What is stored of a route cannot be read. Its session does not run until its agent is proven gone.',
+  connection_gone: 'The Provider of an agent that outlived Wheelhouse is no longer there.',
+  contract_changed:
+    'An agent that outlived Wheelhouse goes on as it was started, though its Provider was changed since.',
+}
+
+/** Routes of before that are not what they would be made as today. Nothing is shown where there is none. */
+function routesCheck(providers: Providers): Check[] {
+  if (providers.failure() !== null) return []
+  return providers.notices().map(({ sessionId, workerId, reason }) => ({
+    id: `route.${workerId ?? sessionId}`,
+    label: 'Route',
+    status: 'warn',
+    message: NOTICES[reason],
+    hint: `Session ${sessionId}`,
+  }))
 }
 
 async function credentialsCheck(providers: Providers): Promise<Check> {

@@ -134,6 +134,7 @@ export function createProviders(deps: ProvidersDeps): Providers {
           ready: () => system !== null,
         })
         await system.refreshCodexModels()
+        system.checkRestored()
         await listenForSurvivors(system)
       } catch (error) {
         if (!(error instanceof AppError)) throw error

@@ -27,6 +27,7 @@ import { modelsOf } from './models.ts'
 import { createRouterPort } from './router-port.ts'
 import { createRouter } from './router/index.ts'
 import type { Router } from './router/index.ts'
+import { restoreNotices } from './routes/notices.ts'
 import { createRoutes } from './routes/routes.ts'
 import { createSessionRoutes } from './sessions.ts'
 import { createSwitching } from './switching.ts'
@@ -184,6 +185,9 @@ export async function openSystem(
     },
   })
 
+  /** Of this start, and never of a change since: a route goes on as it was bound until its worker is bound anew. */
+  let notices: readonly RouteNotice[] = []
+
   return {
     state,
     discovery,
@@ -223,18 +227,12 @@ export async function openSystem(
       const home = deps.environment()['CODEX_HOME'] ?? join(homedir(), '.codex')
       codexModels = new Map((await readCodexModels(home)).map((model) => [model.slug, model]))
     },
-    notices: (): readonly RouteNotice[] => [
-      ...malformed.map((row): RouteNotice => ({
-        workerId: row.workerId,
-        sessionId: row.sessionId,
-        reason: 'malformed',
-      })),
-      ...routes.all().flatMap((route): RouteNotice[] => {
-        const row = state.current().connections.find((candidate) => candidate.id === route.connectionId)
-        if (row !== undefined) return []
-        return [{ workerId: route.workerId, sessionId: route.sessionId, reason: 'connection_gone' }]
-      }),
-    ],
+    /** Compares what was restored with what the catalog says today; changes nothing. */
+    checkRestored(): void {
+      notices = restoreNotices({ malformed, routes: routes.all(), catalog: state.current(), codexModels })
+      for (const notice of notices) log.warn('a route of before is not what it would be made as today', { ...notice })
+    },
+    notices: (): readonly RouteNotice[] => notices,
   }
 }
 

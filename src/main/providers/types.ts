@@ -241,7 +241,7 @@ export interface RouteNotice {
   sessionId: string
   /** Null: the session's own row, not a worker's. */
   workerId: string | null
-  reason: 'malformed' | 'connection_gone'
+  reason: 'malformed' | 'connection_gone' | 'contract_changed'
 }
 
 /**

@@ -7,6 +7,7 @@ import type { VerifiedContract } from '../contracts/contract.ts'
 import { authOf } from '../presets.ts'
 import type { RouteBinding as RouterBinding } from '../router/types.ts'
 import type { CredentialRef } from '../types.ts'
+import type { ActivationEvent } from './history.ts'
 
 /** What the JSON column holds: references only. Unknown fields are refused, so nothing is lost on a rewrite. */
 export const BindingJson = z.strictObject({
@@ -45,6 +46,8 @@ export interface Route {
   readonly binding: Readonly<BindingJson>
   /** What it was bound to at first. */
   readonly launched: Readonly<BindingJson>
+  /** What it was moved to since, newest last. */
+  readonly history: readonly ActivationEvent[]
   readonly createdAt: number
 }
 

@@ -36,4 +36,13 @@ export const providerMigrations: readonly Migration[] = [
       `)
     },
   },
+  {
+    system: 'providers',
+    version: 2,
+    name: 'history of a route',
+    /** What a route was moved to and when, newest last: an array of at most 64 changes. */
+    up(db) {
+      db.exec(`ALTER TABLE routes ADD COLUMN history TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(history))`)
+    },
+  },
 ]

@@ -10,6 +10,7 @@ import type { RouteBinding as RouterBinding } from '../router/types.ts'
 import type { ClientId, RuntimeChoice } from '../types.ts'
 import { notWire, toRouterBinding } from './binding.ts'
 import type { BindingJson, Route } from './binding.ts'
+import { withChange } from './history.ts'
 import { createRouteTables } from './tables.ts'
 import type { MalformedRow, SessionMarks } from './tables.ts'
 
@@ -29,7 +30,7 @@ export interface Routes {
   /** The stored route behind a copy that was handed out, as it was then. */
   behind(binding: RouterBinding): Route | null
   /** @throws AppError `route_limit_reached`. */
-  bind(route: Omit<Route, 'launched' | 'generation' | 'createdAt'>, marks: MarksChange, tx: Tx): void
+  bind(route: Omit<Route, 'launched' | 'generation' | 'history' | 'createdAt'>, marks: MarksChange, tx: Tx): void
   /** The session runs on the agent's own login: what it writes is never seen here, so it may be opaque. */
   noteOwnLogin(marks: MarksChange, tx: Tx): void
   move(workerId: string, to: { connectionId: string; binding: BindingJson }, tx: Tx): void
@@ -156,6 +157,7 @@ export function createRoutes(deps: {
           binding,
           launched: before?.launched ?? binding,
           generation: before === undefined ? 1 : before.generation + 1,
+          history: before === undefined ? [] : withChange(before, route, clock.nowMs()),
           createdAt: before?.createdAt ?? clock.nowMs(),
         }),
         tx,
@@ -172,6 +174,7 @@ export function createRoutes(deps: {
           connectionId: to.connectionId,
           binding: notWire({ ...to.binding }),
           generation: before.generation + 1,
+          history: withChange(before, to, clock.nowMs()),
         }),
         tx,
       )

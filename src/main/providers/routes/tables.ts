@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { ClientId, RuntimeChoice } from '../../../shared/vocabulary.ts'
 import { BindingJson, notWire } from './binding.ts'
 import type { Route } from './binding.ts'
+import { History } from './history.ts'
 
 const RouteRow = z.strictObject({
   worker_id: z.string(),
@@ -14,6 +15,7 @@ const RouteRow = z.strictObject({
   port: z.int().min(1).max(65_535),
   binding: z.string(),
   launched: z.string(),
+  history: z.string(),
   created_at: z.int(),
 })
 
@@ -60,8 +62,8 @@ export function createRouteTables(db: Database): RouteTables {
   const allMarks = db.prepare('SELECT * FROM session_marks')
   const count = db.prepare('SELECT count(*) FROM routes').pluck()
   const putRoute = db.prepare(`INSERT OR REPLACE INTO routes
-    (worker_id, session_id, digest, connection_id, generation, port, binding, launched, created_at)
-    VALUES (@workerId, @sessionId, @digest, @connectionId, @generation, @port, @binding, @launched, @createdAt)`)
+    (worker_id, session_id, digest, connection_id, generation, port, binding, launched, history, created_at)
+    VALUES (@workerId, @sessionId, @digest, @connectionId, @generation, @port, @binding, @launched, @history, @createdAt)`)
   const deleteRoute = db.prepare('DELETE FROM routes WHERE worker_id = ?')
   const putMarks = db.prepare(`INSERT OR REPLACE INTO session_marks
     (session_id, client, choice, domain, opaque, portability, updated_at)
@@ -100,6 +102,7 @@ export function createRouteTables(db: Database): RouteTables {
         port: route.port,
         binding: bindingText(route.binding),
         launched: bindingText(route.launched),
+        history: JSON.stringify(route.history),
         createdAt: route.createdAt,
       }),
     deleteRoute: (workerId) => void deleteRoute.run(workerId),
@@ -122,7 +125,8 @@ function toRoute(row: unknown): Route | null {
   if (!parsed.success) return null
   const binding = readBinding(parsed.data.binding)
   const launched = readBinding(parsed.data.launched)
-  if (binding === null || launched === null) return null
+  const history = History.safeParse(readJson(parsed.data.history))
+  if (binding === null || launched === null || !history.success) return null
   return notWire({
     workerId: parsed.data.worker_id,
     sessionId: parsed.data.session_id,
@@ -132,6 +136,7 @@ function toRoute(row: unknown): Route | null {
     port: parsed.data.port,
     binding,
     launched,
+    history: history.data,
     createdAt: parsed.data.created_at,
   })
 }

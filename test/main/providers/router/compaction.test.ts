@@ -8,7 +8,8 @@ const TRIGGER = '{"type":"compaction_trigger"}'
 const TOOLS = '"tools":[{"type":"function","name":"shell"}]'
 const ASKING = `{"model":"model-a", ${TOOLS} ,"input":[{"type":"message"} , ${TRIGGER}],"n":1e400}`
 const SUMMARY = 'Goal: fix it.\nDone: half – «так»'
-const event = (data: object & { type: string }): string => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
+const event = (data: { type: string; [key: string]: unknown }): string =>
+  `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
 const SUMMARISED =
   event({ type: 'response.output_text.delta', delta: SUMMARY.slice(0, 9) }) +
   event({ type: 'response.output_text.delta', delta: SUMMARY.slice(9) }) +
