@@ -96,6 +96,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
       resume: options.brief !== true,
       home: env['HOME'] ?? homedir(),
     },
+    upstreamProxy: () => settings.get('upstreamProxy'),
   })
   rehearsalOrigin = (await rehearsal.start()).origin
   undo.defer(() => rehearsal.stop())

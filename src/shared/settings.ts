@@ -66,11 +66,6 @@ export const SETTINGS = {
     default: false,
     about: 'Offer the mode in which an agent asks for nothing and may do anything you may.',
   }),
-  launchTimeoutS: setting({
-    schema: z.int().min(5).max(600),
-    default: 120,
-    about: 'Seconds until an agent that does not start is given up.',
-  }),
   requestBodyCapMiB: setting({
     schema: z.int().min(1).max(128),
     default: 32,

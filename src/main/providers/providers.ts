@@ -1,22 +1,36 @@
 /** The door of Providers: orders every mutation, and answers for what could not be loaded. */
+import { homedir } from 'node:os'
 import { AppError } from '../../shared/errors.ts'
 import type { PersistOutcome } from '../../shared/vocabulary.ts'
 import { withDeadline } from '../platform/index.ts'
 import { offeredEfforts } from './contracts/efforts.ts'
 import { createExchanges } from './exchanges.ts'
 import { createInspector } from './inspector.ts'
+import { claudeSettings, refuseUnixSocket } from './launch/claude-settings.ts'
 import { modelsOf } from './models.ts'
 import { createSlots } from './credentials/slots.ts'
 import { createMutex } from './mutex.ts'
-import { fieldsFor, presetOf, protocolOf } from './presets.ts'
+import { PRESETS, fieldsFor, presetOf, protocolOf } from './presets.ts'
 import { openSystem } from './system.ts'
 import type { ProvidersDeps, System } from './system.ts'
-import type { Applied, CatalogView, ClientId, ConnectionInput, Discovery, ProviderChoice, Providers } from './types.ts'
+import type {
+  Applied,
+  CatalogView,
+  ClientId,
+  ConnectionInput,
+  Discovery,
+  PresetId,
+  ProviderChoice,
+  Providers,
+} from './types.ts'
 import { catalogView, isReady } from './views.ts'
 
 export type { ProvidersDeps } from './system.ts'
 
 const STOP_MS = 3_000
+/** A program on this machine answers at once or is not there. */
+const LOCAL_MS = 1_500
+const LOCAL_BYTES = 4_194_304
 const UNSTARTED = 'Providers are not started yet, or were stopped.'
 
 export function createProviders(deps: ProvidersDeps): Providers {
@@ -51,7 +65,7 @@ export function createProviders(deps: ProvidersDeps): Providers {
   }
 
   function view(of: System): CatalogView {
-    return catalogView(of.modelSources(), of.readiness, of.backend)
+    return catalogView(of.modelSources(), of.readiness, of.backend())
   }
 
   /** One mutation at a time; its view is built before the next may begin, so that two revisions never mix. */
@@ -74,7 +88,8 @@ export function createProviders(deps: ProvidersDeps): Providers {
     await lock.run(async () => {
       try {
         await of.edits.recover({ sweep: of.malformed.length === 0 })
-        surveyed = of.backend !== 'unavailable'
+        surveyed = of.backend() !== 'unavailable'
+        await of.usage.tidy()
       } catch (error) {
         log.error('the recovery of Providers did not finish', { error })
       }
@@ -160,6 +175,7 @@ export function createProviders(deps: ProvidersDeps): Providers {
         },
       )
       await lock.run(() => stopping.upstream.close())
+      await stopping.usage.flush()
       stopping.keys.drop()
     },
     failure: () => failure,
@@ -190,6 +206,22 @@ export function createProviders(deps: ProvidersDeps): Providers {
       const kept = Object.fromEntries(Object.entries(fields).filter(([field]) => free.has(field)))
       const input: ConnectionInput = { ...kept, name: to.name, client: to.client, preset: source.preset }
       return await mutate(revision, (now) => now.edits.save(input, key, 'create'))
+    },
+    moveCredentials: (to) =>
+      mutate(null, async (of) => {
+        await of.moveKeys(to)
+        return { applied: true, durable: true }
+      }),
+    async findLocal(signal) {
+      const of = open()
+      const local = PRESETS.filter(({ auth, addresses }) => auth === 'none' && addresses.responses != null)
+      const asked = local.map(async ({ id, addresses }): Promise<PresetId[]> => {
+        const url = new URL(`${addresses.responses ?? ''}/models`)
+        const request = { url, auth: { mode: 'none', key: null }, timeoutMs: LOCAL_MS, maxBytes: LOCAL_BYTES } as const
+        const answer = await of.upstream.getJson(request, signal).catch(() => null)
+        return answer?.status === 200 ? [id] : []
+      })
+      return (await Promise.all(asked)).flat()
     },
     clearCredential: (id, revision) => mutate(revision, (of) => of.edits.clearCredential(id)),
     async deleteConnection(id, revision) {
@@ -226,6 +258,7 @@ export function createProviders(deps: ProvidersDeps): Providers {
       // Reading the key is what tells a locked store from a missing key, and warms the cache for the first request.
       if (row?.credentialRef !== undefined) await of.keys.get(row.credentialRef)
       if (client === 'codex') await of.refreshCodexModels()
+      if (client === 'claude') await refuseUnixSocket(claudeSettings(request, homedir()))
       const contract = of.sessions.verify(client, choice)
       const pinnedPort = of.routes.all()[0]?.port
       await of.router.ensureListening(pinnedPort === undefined ? {} : { pinnedPort })
@@ -252,6 +285,7 @@ export function createProviders(deps: ProvidersDeps): Providers {
 
     slots: (prefix) => createSlots(() => open().keys, prefix),
 
+    usage: (by, days) => open().usage.totals(by, days),
     lastExchange: (sessionId) => exchanges.last(sessionId),
     onExchange: (listener) => exchanges.subscribe(listener),
     dropKeys: () => system?.keys.drop(),

@@ -15,9 +15,11 @@ import { codexCatalog } from './contracts/codex-catalog.ts'
 import type { VerifiedContract } from './contracts/contract.ts'
 import { readCodexModels } from './contracts/codex-models.ts'
 import type { CodexModel } from './contracts/codex-models.ts'
-import { createClosedStore, openCredentialStore } from './credentials/backend.ts'
+import { createClosedStore, openCredentialStore, openOtherStore } from './credentials/backend.ts'
+import type { BackendDeps } from './credentials/backend.ts'
 import { createEnvironmentKeys } from './credentials/environment-keys.ts'
 import { createKeys } from './credentials/keys.ts'
+import { moveKeys } from './credentials/migrate.ts'
 import type { CredentialStore } from './credentials/types.ts'
 import { createDiscoveryFile } from './discovery/discovery-file.ts'
 import { createDiscoveryCache } from './discovery/discovery.ts'
@@ -32,8 +34,9 @@ import { createRoutes } from './routes/routes.ts'
 import { createSessionRoutes } from './sessions.ts'
 import { createSwitching } from './switching.ts'
 import type { CredentialBackend, ProviderConnection, RouteNotice } from './types.ts'
-import { createUpstream } from './upstream/index.ts'
+import { createUpstream, proxyFor, systemProxy } from './upstream/index.ts'
 import type { UpstreamDeps } from './upstream/index.ts'
+import { createUsage } from './usage/usage.ts'
 import { isEnvName } from './validation.ts'
 import { isReady } from './views.ts'
 
@@ -54,10 +57,14 @@ export interface ProvidersDeps {
   bodyCapBytes: () => number
   /** The machine gateway; without it, it listens nowhere by itself and leaves every config file alone. */
   gateway?: GatewayOptions
+  /** The setting `upstreamProxy`. */
+  upstreamProxy: () => string
   /** Ports of other listeners of ours, which no connection may name. */
   ownPorts?: () => readonly number[]
   /** Opens the credential store; by default the recorded backend, or the first that works. */
   openStore?: () => Promise<CredentialStore>
+  /** The libraries that reach this machine's keychain; those installed by default. */
+  keychain?: NonNullable<BackendDeps['keychain']>
   /** Name resolution; the system's by default. */
   resolve?: NonNullable<UpstreamDeps['resolve']>
 }
@@ -98,9 +105,17 @@ export async function openSystem(
   await discovery.load()
 
   const credentials = await openCredentials(deps, at('secrets'))
-  const keys = createKeys({ store: credentials.store, secrets, log })
+  let { store: keyStore, backend } = credentials
+  const keys = createKeys({ store: keyStore, secrets, log })
   const environmentKey = createEnvironmentKeys(deps.environment, secrets)
-  const upstream = createUpstream(deps.resolve === undefined ? {} : { resolve: deps.resolve })
+  const upstream = createUpstream({
+    ...(deps.resolve === undefined ? {} : { resolve: deps.resolve }),
+    proxyFor: (url) => proxyFor(deps.upstreamProxy(), deps.environment(), url),
+    hintFor: (url) =>
+      deps.upstreamProxy() === 'none' && systemProxy(deps.environment(), url) !== null
+        ? 'This machine names a proxy: to use it, choose it under Settings, Network.'
+        : null,
+  })
   const codexCatalogs = createCodexCatalogFiles({ dir: at('codex-catalogs'), files, log })
   let codexModels: ReadonlyMap<string, CodexModel> = new Map()
 
@@ -118,6 +133,7 @@ export async function openSystem(
     },
   })
   const { malformed } = routes.load()
+  const usage = createUsage({ store, clock, log })
   const port = createRouterPort({
     state,
     routes,
@@ -130,6 +146,7 @@ export async function openSystem(
     record(exchange) {
       exchanges.record(exchange)
       inspector.record(exchange)
+      usage.record(exchange)
     },
   })
   const router = createRouter({ clock, log, port, upstream, bodyCapBytes: deps.bodyCapBytes })
@@ -192,7 +209,7 @@ export async function openSystem(
     state,
     discovery,
     keys,
-    backend: credentials.backend,
+    backend: (): CredentialBackend => backend,
     readiness,
     environmentKey,
     upstream,
@@ -203,6 +220,7 @@ export async function openSystem(
     router,
     gateway,
     gatewayOptions: options,
+    usage,
     edits,
     sessions,
     switching,
@@ -226,6 +244,15 @@ export async function openSystem(
     async refreshCodexModels(): Promise<void> {
       const home = deps.environment()['CODEX_HOME'] ?? join(homedir(), '.codex')
       codexModels = new Map((await readCodexModels(home)).map((model) => [model.slug, model]))
+    },
+    /** Moves every key to the other backend. @throws AppError `credential_store_unavailable`, `credential_store_failed`. */
+    async moveKeys(to: 'keychain' | 'file'): Promise<void> {
+      if (backend === to) return
+      const { store: next, flip } = await openOtherStore({ ...deps, dir: at('secrets') }, to)
+      await moveKeys(keyStore, next, { flip, log })
+      keyStore = next
+      backend = next.backend
+      keys.moveTo(next)
     },
     /** Compares what was restored with what the catalog says today; changes nothing. */
     checkRestored(): void {

@@ -9,6 +9,7 @@ import type { MachineGateway } from './gateway/machine.ts'
 import type { Inspected } from './inspector.ts'
 import type { ExchangeRecord, RouteProtocol } from './router/types.ts'
 import type { AuthMode } from './upstream/types.ts'
+import type { UsageBy, UsageRow } from './usage/types.ts'
 
 export type { ClientId, Effort, PersistOutcome, RuntimeChoice } from '../../shared/vocabulary.ts'
 export type { Exchange, ExchangeRecord, RouteProtocol } from './router/types.ts'
@@ -23,6 +24,7 @@ export type {
   TakeoverPlan,
   TakeoverStatus,
 } from './takeover/index.ts'
+export type { UsageBy, UsageRow } from './usage/types.ts'
 
 export type PresetId =
   | 'openai'
@@ -200,6 +202,8 @@ export interface LaunchRequest {
   form: 'app_server' | 'cli' | 'acp_adapter' | 'builtin'
   choice: RuntimeChoice
   inherited: Readonly<Record<string, string>>
+  /** Claude Code: the settings files of the folder that it will load, by their full paths; the person's own is known. */
+  settingsFiles?: readonly string[]
 }
 
 /**
@@ -290,6 +294,13 @@ export interface Providers {
   /** A sibling for another client, its key copied inside the store. Errors as `saveConnection`. */
   copyConnection(id: string, to: { client: ClientId; name: string }, revision: number): Promise<Applied<CatalogView>>
   clearCredential(id: string, revision: number): Promise<Applied<CatalogView>>
+  /**
+   * Moves every key to the other backend: copied, read back, and only then recorded and deleted from the old one.
+   * @throws AppError `credential_store_unavailable`, `credential_store_failed`: nothing was moved.
+   */
+  moveCredentials(to: 'keychain' | 'file'): Promise<Applied<CatalogView>>
+  /** The presets whose program answers on this machine now. */
+  findLocal(signal: AbortSignal): Promise<readonly PresetId[]>
   /** @throws AppError `model_profile_in_use` (detail: the clients and sessions that use it), `credential_store_failed`. */
   deleteConnection(id: string, revision: number): Promise<Applied<CatalogView>>
   /** Null clears it. An empty `modelId` keeps the recorded one, for the same connection alone. */
@@ -310,7 +321,8 @@ export interface Providers {
   /**
    * The asynchronous half of a launch, before the transaction: the Router listens, the key can be read, files that the
    * plan names are written. Holds nothing; call it again if much time passes. Does nothing for an own login.
-   * @throws AppError `route_listener_failed`, `model_profile_credential_not_ready`, `credential_store_unavailable`.
+   * @throws AppError `route_listener_failed`, `model_profile_credential_not_ready`, `credential_store_unavailable`;
+   * `model_profile_unsupported`: a settings file of Claude Code leads around the Router.
    */
   prepareWorker(request: LaunchRequest, signal: AbortSignal): Promise<void>
   /**
@@ -347,6 +359,8 @@ export interface Providers {
   /** A part of the credential store for another system's secrets. @throws AppError `model_profiles_unavailable`. */
   slots(prefix: string): SecretSlots
 
+  /** What the Router counted in the last days, one row a key; days in their order, everything else by requests. */
+  usage(by: UsageBy, days: number): Promise<readonly UsageRow[]>
   lastExchange(sessionId: string): ExchangeRecord | null
   onExchange(listener: (exchange: ExchangeRecord) => void): () => void
   /** The machine gateway and what leads to it. @throws AppError `model_profiles_unavailable`. */

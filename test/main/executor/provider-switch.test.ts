@@ -45,6 +45,7 @@ async function createSessions(count: number) {
     environment: () => ({ CODEX_HOME: join(dir.path, 'codex') }),
     rehearsalOrigin: () => null,
     bodyCapBytes: () => 1_048_576,
+    upstreamProxy: () => 'none',
     openStore: async () => createMemoryCredentials(),
   })
   await providers.start(new AbortController().signal)

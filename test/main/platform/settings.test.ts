@@ -34,7 +34,7 @@ describe('settings', () => {
     using dir = createTempDir()
     const settings = await open(dir)
     expect(settings.values()).toEqual(defaultSettings())
-    expect(settings.get('launchTimeoutS')).toBe(120)
+    expect(settings.get('requestBodyCapMiB')).toBe(32)
     expect(() => statSync(dir.at('settings.json'))).toThrow('ENOENT')
   })
 

@@ -162,7 +162,7 @@ test('PR-A38 with an open route a restart listens where the agent looks, without
   await next.providers.unbindWorker('worker-1', { kind: 'gone' })
   await next.stop()
   await world.open()
-  await expect(fetch(addressIn(at.plan))).rejects.toThrow()
+  await expect(fetch(addressIn(at.plan))).rejects.toThrow('fetch failed')
 })
 
 test('PR-A39 a port that somebody else holds is not replaced by another while an agent looks there', async () => {

@@ -40,6 +40,7 @@ export async function openHost(folder: string, failpoints: Failpoints): Promise<
     environment: () => ({ CODEX_HOME: folder }),
     rehearsalOrigin: () => null,
     bodyCapBytes: () => 8_388_608,
+    upstreamProxy: () => 'none',
     openStore: async () => keys,
   })
   await providers.start(new AbortController().signal)

@@ -59,6 +59,7 @@ export async function createWorld(options: Partial<ProvidersDeps> = {}) {
       environment: () => environment,
       rehearsalOrigin: () => null,
       bodyCapBytes: () => 8_388_608,
+      upstreamProxy: () => 'none',
       openStore: async () => credentials,
       ...options,
     })

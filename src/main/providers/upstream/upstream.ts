@@ -1,10 +1,11 @@
 /** The pool that carries requests to Providers. */
-import { Agent } from 'undici'
+import { Agent, ProxyAgent } from 'undici'
+import type { Dispatcher } from 'undici'
 import { Readable } from 'node:stream'
 import { AppError } from '../../../shared/errors.ts'
 import { blockedError, judgeHost } from './addresses.ts'
 import { authHeaders } from './auth.ts'
-import { createConnector, systemResolve } from './connector.ts'
+import { createConnector, systemResolve, systemTrust } from './connector.ts'
 import type { Resolve } from './connector.ts'
 import { dispatch } from './dispatch.ts'
 import { readJson } from './json.ts'
@@ -27,12 +28,16 @@ export interface UpstreamDeps {
   connectMs?: number
   headMs?: number
   silenceMs?: number
+  /** The proxy for an address; null, and by default: none. Read at each request. */
+  proxyFor?: (url: URL) => string | null
+  /** Said along where an address cannot be reached: what else might help on this machine. */
+  hintFor?: (url: URL) => string | null
 }
 
 export function createUpstream(deps: UpstreamDeps = {}): Upstream {
   const resolve = deps.resolve ?? systemResolve
   const connectMs = deps.connectMs ?? CONNECT_MS
-  const agent = new Agent({
+  const bounds = {
     connections: SOCKETS_PER_ORIGIN,
     pipelining: 1,
     allowH2: false,
@@ -40,8 +45,20 @@ export function createUpstream(deps: UpstreamDeps = {}): Upstream {
     keepAliveMaxTimeout: IDLE_KEEP_ALIVE_MS,
     headersTimeout: deps.headMs ?? HEAD_MS,
     bodyTimeout: deps.silenceMs ?? SILENCE_MS,
-    connect: createConnector({ resolve, timeoutMs: connectMs }),
-  })
+  } as const
+  const agent = new Agent({ ...bounds, connect: createConnector({ resolve, timeoutMs: connectMs }) })
+  let proxied: { uri: string; agent: ProxyAgent } | null = null
+
+  /** The proxy resolves names: what its answer leads to is its own business, and cannot be judged here. */
+  function throughProxy(uri: string): Dispatcher {
+    if (proxied?.uri === uri) return proxied.agent
+    const before = proxied
+    const trust = { secureContext: systemTrust(), timeout: connectMs }
+    proxied = { uri, agent: new ProxyAgent({ ...bounds, uri, requestTls: trust, proxyTls: trust }) }
+    // What still runs by the proxy of before ends there.
+    void before?.agent.close()
+    return proxied.agent
+  }
 
   async function send(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer> {
     signal.throwIfAborted()
@@ -59,12 +76,13 @@ export function createUpstream(deps: UpstreamDeps = {}): Upstream {
 
     const { origin, pathname, search } = url
     const body = request.body === null ? null : toBody(request.body)
+    const proxy = deps.proxyFor?.(url) ?? null
     const answer = await dispatch(
-      agent,
+      proxy === null ? agent : throughProxy(proxy),
       { origin, path: pathname + search, method: request.method, headers, body },
       signal,
     ).catch((error: unknown) => {
-      throw transportError(error, signal)
+      throw transportError(error, signal, deps.hintFor?.(url) ?? null)
     })
     if (answer.status >= 300 && answer.status < 400) {
       discard(answer.body)
@@ -80,8 +98,15 @@ export function createUpstream(deps: UpstreamDeps = {}): Upstream {
   return {
     send,
     getJson: (request, signal) => readJson(send, request, signal),
-    openWebSocket: (request, signal) => openWebSocket(request, { resolve, connectMs }, signal),
-    close: () => agent.destroy(),
+    openWebSocket(request, signal) {
+      if ((deps.proxyFor?.(request.url) ?? null) !== null) {
+        return Promise.reject(new AppError('upstream_unreachable', 'WebSockets do not go through the proxy.'))
+      }
+      return openWebSocket(request, { resolve, connectMs }, signal)
+    },
+    async close() {
+      await Promise.all([agent.destroy(), proxied?.agent.destroy()])
+    },
   }
 }
 
@@ -101,7 +126,7 @@ export function discard(body: Readable): void {
   body.destroy()
 }
 
-function transportError(error: unknown, signal: AbortSignal): unknown {
+function transportError(error: unknown, signal: AbortSignal, hint: string | null): unknown {
   if (signal.aborted) return signal.reason
   const known = findAppError(error)
   if (known !== null) return known
@@ -109,7 +134,8 @@ function transportError(error: unknown, signal: AbortSignal): unknown {
   if (code === 'UND_ERR_HEADERS_TIMEOUT') {
     return new AppError('upstream_timeout', 'The Provider did not answer in time.', { cause: error })
   }
-  return new AppError('upstream_unreachable', 'The Provider cannot be reached. Check its address and the network.', {
+  const advice = hint ?? 'Check its address and the network.'
+  return new AppError('upstream_unreachable', `The Provider cannot be reached. ${advice}`, {
     detail: code,
     cause: error,
   })

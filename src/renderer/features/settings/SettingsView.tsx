@@ -5,6 +5,7 @@ import { strings } from '../../strings/index.ts'
 import { Choice, OnOff, WholeNumber } from './controls.tsx'
 import { DoNotDisturb } from './DoNotDisturb.tsx'
 import { OsMode } from './OsMode.tsx'
+import { Proxy } from './Proxy.tsx'
 import styles from './settings.module.css'
 
 /** Every setting, saved as soon as it is changed. */
@@ -32,6 +33,7 @@ export function SettingsView() {
             <WholeNumber of="requestBodyCapMiB" unit={settings.mib} min={1} max={128} />
             <WholeNumber of="gatewayPort" unit={settings.port} min={1_024} max={65_535} />
             <OnOff of="keepTakeoverOnQuit" />
+            <Proxy />
             <WholeNumber of="webPort" unit={settings.port} min={1_024} max={65_535} empty={settings.portEmpty} />
           </Section>
         </>

@@ -1,7 +1,7 @@
 /** WebSockets through the Router: real sockets on both sides of it. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import type { RouteBinding } from '../../../../src/main/providers/router/index.ts'
@@ -102,7 +102,7 @@ async function refusedUpgrade(to: TestRouter, headers: Record<string, string> = 
     headers: { authorization: `Bearer ${to.routeId}`, ...headers },
   })
   socket.on('error', () => undefined)
-  const [, response] = (await once(socket, 'unexpected-response')) as [unknown, import('node:http').IncomingMessage]
+  const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage]
   response.resume()
   socket.terminate()
   return [response.statusCode ?? 0, response.headers['x-wheelhouse-error']]

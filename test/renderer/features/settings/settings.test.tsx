@@ -41,6 +41,25 @@ describe('the settings view', () => {
     expect(host.calls('settings.set')).toEqual([{ key: 'requestBodyCapMiB', value: 64 }])
   })
 
+  test('a proxy is chosen by name, or by an address that is one', async () => {
+    const { host, user } = show()
+    const choose = async (name: string): Promise<void> => {
+      await user.click(screen.getByRole('combobox', { name: 'Proxy' }))
+      await user.click(await screen.findByRole('option', { name }))
+    }
+    await choose('As the system')
+    await choose('An address')
+    const field = screen.getByRole('textbox', { name: 'Address of the proxy' })
+    await user.type(field, 'proxy:3128{Enter}')
+    expect(screen.getByText(/An http or https address without a login/)).toBeDefined()
+    await user.clear(field)
+    await user.type(field, 'http://proxy.example.com:3128{Enter}')
+    expect(host.calls('settings.set')).toEqual([
+      { key: 'upstreamProxy', value: 'system' },
+      { key: 'upstreamProxy', value: 'http://proxy.example.com:3128' },
+    ])
+  })
+
   test('a setting that could not be saved says so beside it', async () => {
     const { user } = show({
       'settings.set': () => {
