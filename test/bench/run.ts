@@ -9,6 +9,7 @@ import { gatewayFirstByte } from './gateway.ts'
 import { hostIdle, hostStart, warmPrompt } from './host.ts'
 import { lineOf, thisMachine, writeReport } from './report.ts'
 import type { Result } from './report.ts'
+import { router } from './rivals.ts'
 import { routerFirstByte } from './router.ts'
 import { isMet } from './types.ts'
 import type { Benchmark } from './types.ts'
@@ -17,6 +18,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   hostStart,
   routerFirstByte,
   gatewayFirstByte,
+  router,
   eventAppend,
   hostIdle,
   warmPrompt,
