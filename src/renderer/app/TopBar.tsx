@@ -6,7 +6,7 @@ import { Button, IconButton, Kbd } from '../ui/index.ts'
 import { modifierName } from './platform.ts'
 import styles from './TopBar.module.css'
 
-const PLACES = ['providers', 'gateway', 'health', 'settings'] as const
+const PLACES = ['providers', 'gateway', 'usage', 'health', 'settings'] as const
 
 export interface TopBarProps {
   view: View

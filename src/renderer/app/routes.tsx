@@ -7,6 +7,7 @@ import { PermissionsView } from '../features/permissions/index.ts'
 import { ProvidersView } from '../features/providers/index.ts'
 import { SessionPane } from '../features/session/index.ts'
 import { SettingsView } from '../features/settings/index.ts'
+import { UsageView } from '../features/usage/index.ts'
 import type { View } from '../stores/navigation.ts'
 import { Home } from './Home.tsx'
 
@@ -27,6 +28,8 @@ export function MainView({ view }: { view: View }) {
       return <ProvidersView />
     case 'gateway':
       return <GatewayView />
+    case 'usage':
+      return <UsageView />
     case 'health':
       return <HealthView />
     case 'settings':

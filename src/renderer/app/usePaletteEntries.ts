@@ -25,6 +25,7 @@ const VIEWS: readonly View[] = [
   { kind: 'permissions' },
   { kind: 'providers' },
   { kind: 'gateway' },
+  { kind: 'usage' },
   { kind: 'health' },
   { kind: 'settings' },
 ]

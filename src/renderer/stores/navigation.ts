@@ -11,6 +11,7 @@ export type View =
   | { kind: 'permissions'; ruleId?: string; sessionId?: string }
   | { kind: 'providers' }
   | { kind: 'gateway' }
+  | { kind: 'usage' }
   | { kind: 'health' }
   | { kind: 'settings' }
 
@@ -29,6 +30,7 @@ export function parseView(hash: string): View {
     case 'new':
     case 'providers':
     case 'gateway':
+    case 'usage':
     case 'health':
     case 'settings':
       return { kind: first }

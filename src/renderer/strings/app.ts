@@ -8,6 +8,7 @@ const views: Readonly<Record<View['kind'], string>> = {
   permissions: 'Permissions',
   providers: 'Providers',
   gateway: 'Gateway',
+  usage: 'Usage',
   health: 'Health',
   settings: 'Settings',
 }

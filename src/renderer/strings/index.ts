@@ -15,6 +15,7 @@ import { providers } from './providers.ts'
 import { session } from './session.ts'
 import { sessions } from './sessions.ts'
 import { settings } from './settings.ts'
+import { usage } from './usage.ts'
 
 export const strings = {
   agents,
@@ -33,4 +34,5 @@ export const strings = {
   session,
   sessions,
   settings,
+  usage,
 } as const

@@ -55,7 +55,7 @@ export {
   TakeoverView,
   TakeoverWarning,
 } from './gateway.ts'
-export { ConnectionView, CatalogView, ModelView, PresetId, SwitchStep } from './providers.ts'
+export { ConnectionView, CatalogView, ModelView, PresetId, SwitchStep, UsageRow } from './providers.ts'
 export { RuleView } from './rules.ts'
 export { DecisionOutcome, SubmitReceipt } from './runs.ts'
 export {

@@ -95,6 +95,19 @@ export const SwitchStep = z.object({
 })
 export type SwitchStep = z.infer<typeof SwitchStep>
 
+/** `input` is uncached; null: no answer said. */
+export const UsageRow = z.object({
+  key: z.string(),
+  requests: z.int(),
+  failed: z.int(),
+  input: z.int().nullable(),
+  cacheRead: z.int().nullable(),
+  cacheWrite: z.int().nullable(),
+  output: z.int().nullable(),
+  reasoning: z.int().nullable(),
+})
+export type UsageRow = z.infer<typeof UsageRow>
+
 const saved = z.object({ catalog: CatalogView, connectionId: z.string().nullable(), durable: z.boolean() })
 
 export const providerProcedures = {
@@ -118,6 +131,14 @@ export const providerProcedures = {
     input: z.strictObject({ id: z.uuid(), expectedRevision: z.int() }),
     output: saved,
   }),
+  /** Every key to the keychain, or to the private file: whole, or not at all. */
+  'providers.credentials.move': mutation({
+    input: z.strictObject({ to: z.enum(['keychain', 'file']) }),
+    output: saved,
+    deadlineMs: 120_000,
+  }),
+  /** The kinds of Provider that run on this machine and answer now. */
+  'providers.local': query({ input: z.strictObject({}), output: z.object({ found: z.array(PresetId) }) }),
   /** Tests what a form holds, saved or not. Writes nothing. */
   'providers.test': query({
     input: z.strictObject({ connection: connectionInput, key }),
@@ -151,6 +172,14 @@ export const providerProcedures = {
       allowHistoryStrip: z.boolean().default(false),
     }),
     output: z.object({ catalog: CatalogView, steps: z.array(SwitchStep), durable: z.boolean() }),
+  }),
+  /** What the Router counted in the last days, by day, session, Provider or model. */
+  'usage.summary': query({
+    input: z.strictObject({
+      by: z.enum(['day', 'session', 'connection', 'model']),
+      days: z.int().min(1).max(366).default(30),
+    }),
+    output: z.object({ rows: z.array(UsageRow) }),
   }),
 } satisfies ProcedureMap
 

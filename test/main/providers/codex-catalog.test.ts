@@ -46,6 +46,19 @@ test('PR-A26 an unknown model gets the words of the installed Codex and no inven
   expect(models[1]).not.toHaveProperty('default_reasoning_level')
 })
 
+test('PR-A80 hundreds of models with long words fit into what Codex reads, the bound one first', () => {
+  const words = parseCodexModels({
+    models: [{ ...CACHE.models[0], base_instructions: 'You are an agent. '.repeat(1_200) }],
+  })
+  const ids = ['the/bound-one', ...Array.from({ length: 400 }, (_, index) => `my/model-${index}`)]
+  const text = codexCatalog(ids, known(words)) ?? ''
+  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(2 * 1024 * 1024)
+  const { models }: { models: { slug: string; priority: number }[] } = JSON.parse(text)
+  expect(models.length).toBeGreaterThan(50)
+  expect(models.map(({ slug }) => slug)).toEqual(ids.slice(0, models.length))
+  expect(models.map(({ priority }) => priority)).toEqual(models.map((_, index) => index))
+})
+
 test('PR-A26 without the words of any Codex there is no entry, no file and no flag', async () => {
   expect(codexCatalog(['my/model'], new Map())).toBeNull()
   await using world = await createWorld()

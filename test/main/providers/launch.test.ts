@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import {
   addressIn,
@@ -6,8 +8,10 @@ import {
   codeOf,
   codexInput,
   create,
+  createFakeUpstream,
   createWorld,
   customInput,
+  errorOf,
   launch,
   routeKey,
 } from './support.ts'
@@ -165,4 +169,34 @@ test('a launch without a model, or on the connection of another agent, is refuse
   const unready = await create(host.providers, codexInput('b'), null)
   expect(await codeOf(bind(host, launch(unready.id)))).toBe('model_profile_credential_not_ready')
   expect(await codeOf(bind(host, launch('gone')))).toBe('model_profile_not_found')
+})
+
+test('PR-A71 a settings file that will be loaded and names a socket of its own is refused by name', async () => {
+  await using world = await createWorld()
+  await using upstream = await createFakeUpstream()
+  const host = await world.open()
+  const { id } = await create(host.providers, customInput('a', upstream.url, { client: 'claude' }))
+  const choice = { connectionId: id, modelId: 'claude-test', effort: 'default' as const }
+  const home = world.dir.at('claude')
+  const project = world.dir.at('project', '.claude')
+  for (const folder of [home, project]) mkdirSync(folder, { recursive: true })
+  const files = { user: join(home, 'settings.json'), project: join(project, 'settings.json') }
+  const start = (settingsFiles: readonly string[]) =>
+    errorOf(
+      bind(
+        host,
+        launch(id, { client: 'claude', form: 'cli', choice, inherited: { CLAUDE_CONFIG_DIR: home }, settingsFiles }),
+      ),
+    )
+  const socket = JSON.stringify({ env: { ANTHROPIC_UNIX_SOCKET: '/tmp/elsewhere.sock' } })
+
+  writeFileSync(files.project, socket)
+  expect(await start([])).toBeNull()
+  expect(await start([files.project])).toMatchObject({ code: 'model_profile_unsupported', detail: files.project })
+  writeFileSync(files.project, '{"env":{"OTHER":"1"}}')
+  writeFileSync(files.user, socket)
+  expect(await start([files.project])).toMatchObject({ code: 'model_profile_unsupported', detail: files.user })
+  // What Claude Code cannot read either leads nowhere.
+  writeFileSync(files.user, '{"env":')
+  expect(await start([files.project, world.dir.at('nowhere.json')])).toBeNull()
 })

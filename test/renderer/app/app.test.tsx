@@ -32,7 +32,7 @@ describe('the window', () => {
     expect(screen.getByRole('navigation', { name: 'Sessions' })).toBeDefined()
     expect(screen.getByRole('main')).toBeDefined()
     expect(screen.getByRole('button', { name: 'New session' })).toBeDefined()
-    for (const name of ['Approvals', 'Providers', 'Health', 'Settings']) {
+    for (const name of ['Approvals', 'Providers', 'Usage', 'Health', 'Settings']) {
       expect(screen.getByRole('link', { name })).toBeDefined()
     }
     expect(await seriousFindings()).toEqual([])

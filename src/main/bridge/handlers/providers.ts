@@ -46,6 +46,8 @@ export function providerHandlers({
     },
     'providers.credential.clear': async ({ id, expectedRevision }) =>
       saved(await providers.clearCredential(id, expectedRevision), id),
+    'providers.credentials.move': async ({ to }) => saved(await providers.moveCredentials(to), null),
+    'providers.local': async (_input, { signal }) => ({ found: [...(await providers.findLocal(signal))] }),
     'providers.test': ({ connection, key }, { signal }) => {
       const { client, preset, baseUrl, authMode, protocol } = connection
       return providers.testConnection(
@@ -60,6 +62,7 @@ export function providerHandlers({
     },
     'providers.setModelSupport': async ({ id, enabledIds }) =>
       saved(await providers.setEnabledModels(id, enabledIds), id),
+    'usage.summary': async ({ by, days }) => ({ rows: [...(await providers.usage(by, days))] }),
     'providers.previewSwitch': ({ client, connectionId, allowHistoryStrip }) => {
       const { target, steps } = providerSwitch.preview(client, connectionId, { allowHistoryStrip })
       return { modelId: target.modelId, steps: [...steps] }

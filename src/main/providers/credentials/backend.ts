@@ -44,14 +44,38 @@ export async function openCredentialStore(deps: BackendDeps): Promise<Credential
   return recorded === null ? await probeAndRecord(deps) : open(deps, recorded)
 }
 
-async function probeAndRecord(deps: BackendDeps): Promise<CredentialStore> {
+/**
+ * Opens the store of that kind, whatever is recorded; `flip` records it.
+ * @throws AppError `credential_store_unavailable`: there is none on this machine that takes a key now.
+ */
+export async function openOtherStore(
+  deps: BackendDeps,
+  kind: 'keychain' | 'file',
+): Promise<{ store: CredentialStore; flip: () => Promise<void> }> {
+  if (kind === 'file') {
+    return { store: createFileStore(deps), flip: () => record(deps, { version: 1, backend: 'file' }) }
+  }
+  const found = await findKeychain(deps)
+  if (found === null) throw unavailable('no keychain on this machine takes a key now')
+  const { library, store } = found
+  return { store, flip: () => record(deps, { version: 1, backend: 'keychain', library }) }
+}
+
+async function findKeychain(deps: BackendDeps): Promise<{ library: KeychainName; store: CredentialStore } | null> {
   for (const library of KEYCHAINS) {
     const loaded = (deps.keychain ?? loadKeychain)(library)
     if (loaded === null) continue
     const store = createKeychainStore({ library: loaded, clock: deps.clock, ids: deps.ids })
-    if (!(await store.available())) continue
-    await record(deps, { version: 1, backend: 'keychain', library })
-    return store
+    if (await store.available()) return { library, store }
+  }
+  return null
+}
+
+async function probeAndRecord(deps: BackendDeps): Promise<CredentialStore> {
+  const found = await findKeychain(deps)
+  if (found !== null) {
+    await record(deps, { version: 1, backend: 'keychain', library: found.library })
+    return found.store
   }
   const store = createFileStore(deps)
   if (!(await store.available())) throw unavailable('neither a keychain nor a private file can be used')

@@ -24,6 +24,8 @@ export interface Keys {
   hint(ref: string): string | null
   loadHints(refs: readonly string[]): Promise<void>
   drop(): void
+  /** The same keys, held by another store from now on. */
+  moveTo(store: CredentialStore): void
 }
 
 interface Held {
@@ -32,7 +34,8 @@ interface Held {
 }
 
 export function createKeys(deps: { store: CredentialStore; secrets: SecretRegistry; log: Log }): Keys {
-  const { store, secrets, log } = deps
+  const { secrets, log } = deps
+  let { store } = deps
   const held = new Map<string, Held>()
   const present = new Set<string>()
   const hints = new Map<string, string>()
@@ -72,7 +75,9 @@ export function createKeys(deps: { store: CredentialStore; secrets: SecretRegist
   }
 
   return {
-    backend: store.backend,
+    get backend() {
+      return store.backend
+    },
     available: () => store.available(),
     async set(ref, secret) {
       forget(ref)
@@ -118,6 +123,10 @@ export function createKeys(deps: { store: CredentialStore; secrets: SecretRegist
       version += 1
       for (const entry of held.values()) entry.registered[Symbol.dispose]()
       held.clear()
+    },
+    moveTo(next) {
+      version += 1
+      store = next
     },
   }
 }

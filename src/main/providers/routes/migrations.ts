@@ -45,4 +45,44 @@ export const providerMigrations: readonly Migration[] = [
       db.exec(`ALTER TABLE routes ADD COLUMN history TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(history))`)
     },
   },
+  {
+    system: 'providers',
+    version: 3,
+    name: 'model requests',
+    /** What the Router counted: 90 days of single requests, then totals of a day. */
+    up(db) {
+      db.exec(`
+        CREATE TABLE model_requests (
+          id INTEGER PRIMARY KEY,
+          at INTEGER NOT NULL,
+          session_id TEXT NOT NULL,
+          connection_id TEXT NOT NULL,
+          client TEXT NOT NULL,
+          model_asked TEXT,
+          model_sent TEXT NOT NULL,
+          model_reported TEXT,
+          input INTEGER, cache_read INTEGER, cache_write INTEGER, output INTEGER, reasoning INTEGER,
+          status INTEGER,
+          first_byte_ms REAL,
+          total_ms REAL NOT NULL,
+          terminal TEXT NOT NULL,
+          failover INTEGER NOT NULL CHECK (failover IN (0, 1)),
+          response_id TEXT
+        ) STRICT;
+        CREATE INDEX model_requests_by_time ON model_requests (at);
+        CREATE UNIQUE INDEX model_requests_once ON model_requests (connection_id, response_id) WHERE response_id IS NOT NULL;
+        CREATE TABLE model_request_days (
+          day TEXT NOT NULL,
+          session_id TEXT NOT NULL,
+          connection_id TEXT NOT NULL,
+          client TEXT NOT NULL,
+          model TEXT NOT NULL,
+          requests INTEGER NOT NULL,
+          failed INTEGER NOT NULL,
+          input INTEGER, cache_read INTEGER, cache_write INTEGER, output INTEGER, reasoning INTEGER,
+          PRIMARY KEY (day, session_id, connection_id, client, model)
+        ) STRICT, WITHOUT ROWID;
+      `)
+    },
+  },
 ]

@@ -1,5 +1,8 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import type { CatalogView, ConnectionView } from '../../../shared/bridge/index.ts'
 import type { ClientId } from '../../../shared/vocabulary.ts'
+import { useCall } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { Select, Switch, TextField } from '../../ui/index.ts'
 import { clientsFor } from './form.ts'
@@ -20,6 +23,10 @@ export interface ConnectionFieldsProps {
 export function ConnectionFields({ catalog, connection, client, agents, form }: ConnectionFieldsProps) {
   const { values, change, errorOf } = form
   const { providers } = strings
+  const local = useCall('providers.local', {}, { enabled: connection === null })
+  const queries = useQueryClient()
+  // Such a program may be started at any time: the next look is a new one.
+  useEffect(() => () => queries.removeQueries({ queryKey: ['providers.local'] }), [queries])
   const free = freeFields(catalog, values.preset, values.client)
   const presets = catalog.presets.filter((preset) => client === null || preset.clients.includes(client))
   const offered = clientsFor(catalog, values.preset, agents)
@@ -40,7 +47,7 @@ export function ConnectionFields({ catalog, connection, client, agents, form }: 
           <Select
             label={providers.kind}
             value={values.preset}
-            items={presets.map(({ id, label }) => ({ value: id, label }))}
+            items={presets.map(({ id, label }) => ({ value: id, label, ...noteFor(id, local.data?.found) }))}
             onChange={choosePreset}
           />
         </Labelled>
@@ -123,6 +130,14 @@ export function ConnectionFields({ catalog, connection, client, agents, form }: 
     </>
   )
 }
+
+/** Whether a kind that runs on this machine does; nothing while that is not known. */
+function noteFor(id: ConnectionView['preset'], found: readonly string[] | undefined): { note?: string } {
+  if (found === undefined || !LOCAL.has(id)) return {}
+  return { note: found.includes(id) ? strings.providers.localFound : strings.providers.localMissing }
+}
+
+const LOCAL: ReadonlySet<string> = new Set<ConnectionView['preset']>(['ollama', 'lmstudio'])
 
 function MoreFields({ free, form }: { free: ReadonlySet<string>; form: ConnectionFormState }) {
   const { values, change, errorOf, takesKey } = form

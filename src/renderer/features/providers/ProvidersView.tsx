@@ -1,8 +1,8 @@
 import { useState } from 'react'
 import type { ConnectionView } from '../../../shared/bridge/index.ts'
-import { useCall } from '../../bridge/index.ts'
+import { useCall, useChange } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
-import { Button, EmptyState } from '../../ui/index.ts'
+import { Button, EmptyState, ErrorNote } from '../../ui/index.ts'
 import { ConnectionDialog } from './ConnectionDialog.tsx'
 import { ConnectionRow } from './ConnectionRow.tsx'
 import { useCatalog } from './useCatalog.ts'
@@ -28,6 +28,7 @@ export function ProvidersView() {
         <p className={styles.intro}>{providers.intro}</p>
       </header>
       {backend !== null && <p className={styles.warning}>{backend}</p>}
+      {catalog?.credentialBackend === 'file' && <MoveKeys />}
       {catalog !== null && catalog.connections.length === 0 && (
         <EmptyState title={providers.empty} action={add}>
           {providers.emptyText}
@@ -54,5 +55,18 @@ export function ProvidersView() {
         />
       )}
     </section>
+  )
+}
+
+/** From the private file to a keychain that this machine has by now. */
+function MoveKeys() {
+  const move = useChange('providers.credentials.move')
+  return (
+    <div className={styles.line}>
+      <Button pending={move.isPending} onClick={() => move.mutate({ to: 'keychain' })}>
+        {strings.providers.moveKeys}
+      </Button>
+      {move.error !== null && <ErrorNote error={move.error} />}
+    </div>
   )
 }

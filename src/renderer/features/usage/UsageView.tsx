@@ -1,0 +1,52 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { useCall } from '../../bridge/index.ts'
+import { strings } from '../../strings/index.ts'
+import { ErrorNote, Select } from '../../ui/index.ts'
+import { UsageTable } from './UsageTable.tsx'
+import type { UsageGroup } from './UsageTable.tsx'
+import styles from './usage.module.css'
+
+const GROUPS = ['day', 'session', 'connection', 'model'] as const
+const PERIODS = [1, 7, 30, 90, 366] as const
+type Period = (typeof PERIODS)[number]
+
+/** Tokens and requests of all routed sessions. */
+export function UsageView() {
+  const [by, setBy] = useState<UsageGroup>('day')
+  const [days, setDays] = useState<Period>(30)
+  const summary = useCall('usage.summary', { by, days })
+  const queries = useQueryClient()
+  // Requests go on: the next look counts anew.
+  useEffect(() => () => queries.removeQueries({ queryKey: ['usage.summary'] }), [queries])
+  const { usage } = strings
+  const rows = summary.data?.rows ?? null
+  return (
+    <section className={styles.view} aria-labelledby="usage-heading">
+      <header className={styles.head}>
+        <h1 id="usage-heading">{usage.heading}</h1>
+        <p className={styles.intro}>{usage.intro}</p>
+      </header>
+      <div className={styles.pickers}>
+        <Select<UsageGroup>
+          label={usage.by}
+          value={by}
+          items={GROUPS.map((value) => ({ value, label: usage.groups[value] }))}
+          onChange={setBy}
+        />
+        <Select<Period>
+          label={usage.period}
+          value={days}
+          items={PERIODS.map((value) => ({ value, label: usage.periods[value] }))}
+          onChange={setDays}
+        />
+      </div>
+      {summary.isPending && <p role="status">{usage.loading}</p>}
+      {summary.error !== null && <ErrorNote error={summary.error} onRetry={() => void summary.refetch()} />}
+      {rows?.length === 0 && <p>{usage.empty}</p>}
+      {rows !== null && rows.length > 0 && (
+        <UsageTable by={by} rows={rows} caption={usage.table(usage.groups[by], usage.periods[days])} />
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,21 @@
+export const usage = {
+  heading: 'Usage',
+  intro:
+    'What went through Wheelhouse to your Providers, as the Providers counted it. Agents on their own login are not among it.',
+  by: 'Group by',
+  groups: { day: 'Day', session: 'Session', connection: 'Provider', model: 'Model' },
+  period: 'Period',
+  periods: { 1: 'Today and yesterday', 7: '7 days', 30: '30 days', 90: '90 days', 366: 'A year' },
+  loading: 'Adding up…',
+  empty: 'Nothing was counted in this time.',
+  table: (group: string, period: string) => `Usage by ${group.toLowerCase()}, ${period}`,
+  requests: 'Requests',
+  failed: 'Failed',
+  input: 'Input',
+  cached: 'From cache',
+  output: 'Output',
+  total: 'Total',
+  unknown: 'not said',
+  goneSession: 'A session that is no longer there',
+  goneConnection: 'A Provider that is no longer there',
+} as const

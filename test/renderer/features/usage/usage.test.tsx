@@ -1,0 +1,71 @@
+import { screen, within } from '@testing-library/react'
+import { expect, test } from 'vitest'
+import { UsageView } from '../../../../src/renderer/features/usage/index.ts'
+import type { UsageRow } from '../../../../src/shared/bridge/index.ts'
+import { seriousFindings } from '../../support/axe.ts'
+import { aCatalog, aConnection, WORK_ID } from '../../support/catalog.ts'
+import { createFakeBridge, renderWithBridge } from '../../support/fake-bridge.tsx'
+import { aSession } from '../../support/sessions.ts'
+
+const row = (key: string, more: Partial<UsageRow> = {}): UsageRow => ({
+  key,
+  requests: 2,
+  failed: 0,
+  input: 1_500,
+  cacheRead: 80,
+  cacheWrite: null,
+  output: 20,
+  reasoning: null,
+  ...more,
+})
+
+function show(rowsOf: (by: string) => UsageRow[]) {
+  const host = createFakeBridge(
+    { 'usage.summary': ({ by }) => ({ rows: rowsOf(by) }) },
+    {
+      providers: aCatalog({ connections: [aConnection()] }),
+      sessions: { kind: 'snapshot', sessions: [aSession({ id: 's1', title: 'Tidy the tests' })] },
+    },
+  )
+  return { host, user: renderWithBridge(<UsageView />, host) }
+}
+
+const texts = (table: HTMLElement): string[][] =>
+  within(table)
+    .getAllByRole('row')
+    .map((each) => [...each.children].map(({ textContent }) => textContent ?? ''))
+
+test('DT-A35 the table says each group and their sum, and what nobody said stays unsaid', async () => {
+  show(() => [row('2026-01-30'), row('2026-01-31', { failed: 1, input: 500, cacheRead: null, output: 1 })])
+  expect(texts(await screen.findByRole('table', { name: 'Usage by day, 30 days' }))).toEqual([
+    ['Day', 'Requests', 'Failed', 'Input', 'From cache', 'Output'],
+    ['2026-01-30', '2', '0', '1,500', '80', '20'],
+    ['2026-01-31', '2', '1', '500', 'not said', '1'],
+    ['Total', '4', '1', '2,000', '80', '21'],
+  ])
+  expect(await seriousFindings()).toEqual([])
+})
+
+test('sessions and Providers stand by their names, also those that are gone', async () => {
+  const { host, user } = show((by) => (by === 'session' ? [row('s1'), row('s2')] : [row(WORK_ID)]))
+  const group = async (name: string): Promise<void> => {
+    await user.click(await screen.findByRole('combobox', { name: 'Group by' }))
+    await user.click(await screen.findByRole('option', { name }))
+  }
+  await group('Session')
+  const table = await screen.findByRole('table', { name: 'Usage by session, 30 days' })
+  expect(texts(table).map(([name]) => name)).toEqual([
+    'Session',
+    'Tidy the tests',
+    'A session that is no longer there',
+    'Total',
+  ])
+  await group('Provider')
+  expect(texts(await screen.findByRole('table', { name: 'Usage by provider, 30 days' }))[1]?.[0]).toBe('Work')
+  expect(host.calls('usage.summary').map(({ by }) => by)).toEqual(['day', 'session', 'connection'])
+})
+
+test('without a request it says so', async () => {
+  show(() => [])
+  expect(await screen.findByText('Nothing was counted in this time.')).toBeDefined()
+})
