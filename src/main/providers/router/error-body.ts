@@ -29,7 +29,7 @@ export async function holdErrorBody(
   const decoder = isIdentity(encoding) ? null : createDecoder(encoding)
   const decoded = decoder !== null
   const plain = decoder === null ? body : pipeThrough(body, decoder)
-  const blanked = key === null ? plain : pipeThrough(plain, createBlanker(Buffer.from(key.reveal('redactor'))))
+  const blanked = echoesOf(key).reduce<Readable>((source, echo) => pipeThrough(source, createBlanker(echo)), plain)
   const held: Buffer[] = []
   let bytes = 0
   try {
@@ -42,6 +42,14 @@ export async function holdErrorBody(
   } catch {
     return { head: Buffer.concat(held), rest: null, cut: true, decoded }
   }
+}
+
+/** The forms in which an error may echo the key: as it is, and as JSON writes it, with and without escaped slashes. */
+export function echoesOf(key: Secret | null): readonly Buffer[] {
+  if (key === null) return []
+  const raw = key.reveal('redactor')
+  const json = JSON.stringify(raw).slice(1, -1)
+  return [...new Set([raw, json, json.replaceAll('/', '\\/')])].map((form) => Buffer.from(form))
 }
 
 function pipeThrough(source: Readable, through: Transform): Transform {

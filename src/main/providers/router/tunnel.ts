@@ -6,6 +6,7 @@ import { createFactReader, streamErrorOf, terminalOf } from './answer-facts.ts'
 import type { FactMap } from './answer-facts.ts'
 import { summaryOf } from './answer-watch.ts'
 import { planEdits } from './edits.ts'
+import { echoesOf } from './error-body.ts'
 import { createExchangeNotes } from './exchange-notes.ts'
 import type { ExchangeNotes } from './exchange-notes.ts'
 import type { Flight } from './flights.ts'
@@ -206,10 +207,11 @@ function factsOf(bytes: Buffer): FactMap {
 
 /** Some Providers echo the key in an error. */
 function blanked(bytes: Buffer, key: Secret | null): Buffer {
-  const text = key?.reveal('redactor')
-  return text === undefined || !bytes.includes(text)
-    ? bytes
-    : Buffer.from(bytes.toString('utf8').replaceAll(text, '[secret]'))
+  const echoes = echoesOf(key).filter((echo) => bytes.includes(echo))
+  if (echoes.length === 0) return bytes
+  return Buffer.from(
+    echoes.reduce((text, echo) => text.replaceAll(echo.toString(), '[secret]'), bytes.toString('utf8')),
+  )
 }
 
 /** What arrived, as one buffer. */

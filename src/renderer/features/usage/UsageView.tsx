@@ -8,14 +8,14 @@ import type { UsageGroup } from './UsageTable.tsx'
 import styles from './usage.module.css'
 
 const GROUPS = ['day', 'session', 'connection', 'model'] as const
-const PERIODS = [1, 7, 30, 90, 366] as const
+const PERIODS = ['1', '7', '30', '90', '366'] as const
 type Period = (typeof PERIODS)[number]
 
 /** Tokens and requests of all routed sessions. */
 export function UsageView() {
   const [by, setBy] = useState<UsageGroup>('day')
-  const [days, setDays] = useState<Period>(30)
-  const summary = useCall('usage.summary', { by, days })
+  const [days, setDays] = useState<Period>('30')
+  const summary = useCall('usage.summary', { by, days: Number(days) })
   const queries = useQueryClient()
   // Requests go on: the next look counts anew.
   useEffect(() => () => queries.removeQueries({ queryKey: ['usage.summary'] }), [queries])
