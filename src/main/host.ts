@@ -7,6 +7,7 @@ import {
   createAgentExecutor,
   createAgents,
   createPreflights,
+  bundledCodexModels,
   createProviderSwitch,
   createSessionRuntimes,
   executorMigrations,
@@ -97,6 +98,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
       home: env['HOME'] ?? homedir(),
     },
     upstreamProxy: () => settings.get('upstreamProxy'),
+    bundledCodexModels: (signal) => bundledCodexModels({ log, hostEnv }, signal),
   })
   rehearsalOrigin = (await rehearsal.start()).origin
   undo.defer(() => rehearsal.stop())

@@ -257,7 +257,10 @@ export function createProviders(deps: ProvidersDeps): Providers {
       const row = of.state.current().connections.find((candidate) => candidate.id === choice.connectionId)
       // Reading the key is what tells a locked store from a missing key, and warms the cache for the first request.
       if (row?.credentialRef !== undefined) await of.keys.get(row.credentialRef)
-      if (client === 'codex') await of.refreshCodexModels()
+      if (client === 'codex') {
+        await of.refreshCodexModels()
+        await of.askCodexForModels(signal)
+      }
       if (client === 'claude') await refuseUnixSocket(claudeSettings(request, homedir()))
       const contract = of.sessions.verify(client, choice)
       const pinnedPort = of.routes.all()[0]?.port

@@ -13,7 +13,7 @@ import type { Inspector } from './inspector.ts'
 import { createCatalogState } from './catalog/state.ts'
 import { codexCatalog } from './contracts/codex-catalog.ts'
 import type { VerifiedContract } from './contracts/contract.ts'
-import { readCodexModels } from './contracts/codex-models.ts'
+import { parseCodexModels, readCodexModels } from './contracts/codex-models.ts'
 import type { CodexModel } from './contracts/codex-models.ts'
 import { createClosedStore, openCredentialStore, openOtherStore } from './credentials/backend.ts'
 import type { BackendDeps } from './credentials/backend.ts'
@@ -65,6 +65,8 @@ export interface ProvidersDeps {
   openStore?: () => Promise<CredentialStore>
   /** The libraries that reach this machine's keychain; those installed by default. */
   keychain?: NonNullable<BackendDeps['keychain']>
+  /** What the installed Codex says of models by itself, as it prints it; null: nothing. */
+  bundledCodexModels?: (signal: AbortSignal) => Promise<unknown>
   /** Name resolution; the system's by default. */
   resolve?: NonNullable<UpstreamDeps['resolve']>
 }
@@ -118,6 +120,7 @@ export async function openSystem(
   })
   const codexCatalogs = createCodexCatalogFiles({ dir: at('codex-catalogs'), files, log })
   let codexModels: ReadonlyMap<string, CodexModel> = new Map()
+  let bundled: readonly CodexModel[] = []
 
   // The Router reads routes, and routes cut the Router's requests: one of the two is reached through a box.
   const box: { router: Router | null } = { router: null }
@@ -243,7 +246,14 @@ export async function openSystem(
     modelSources: () => ({ catalog: state.current(), discovery, codexModels }),
     async refreshCodexModels(): Promise<void> {
       const home = deps.environment()['CODEX_HOME'] ?? join(homedir(), '.codex')
-      codexModels = new Map((await readCodexModels(home)).map((model) => [model.slug, model]))
+      const cached = await readCodexModels(home)
+      codexModels = new Map([...bundled, ...cached].map((model) => [model.slug, model]))
+    },
+    /** Without its own words for a model, Codex is given none of ours: then the program itself is asked, once. */
+    async askCodexForModels(signal: AbortSignal): Promise<void> {
+      if (bundled.length > 0 || [...codexModels.values()].some((model) => model.baseInstructions !== null)) return
+      bundled = parseCodexModels(await deps.bundledCodexModels?.(signal))
+      codexModels = new Map([...bundled, ...codexModels.values()].map((model) => [model.slug, model]))
     },
     /** Moves every key to the other backend. @throws AppError `credential_store_unavailable`, `credential_store_failed`. */
     async moveKeys(to: 'keychain' | 'file'): Promise<void> {

@@ -49,7 +49,7 @@ export async function startNginx(upstreamPort: number): Promise<Rival | null> {
   writeFileSync(
     join(dir, 'nginx.conf'),
     `daemon off; pid ${dir}/pid; error_log ${dir}/error.log; worker_processes 1; events { worker_connections 4096; }
-http { access_log off; ${temp.join(' ')} client_max_body_size 64m;
+http { access_log off; ${temp.join(' ')} client_max_body_size 64m; client_body_buffer_size 4m;
 upstream provider { server 127.0.0.1:${upstreamPort}; keepalive 512; }
 server { listen 127.0.0.1:${port}; location / { proxy_pass http://provider; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; } } }`,
   )

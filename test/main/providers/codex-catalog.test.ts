@@ -68,6 +68,22 @@ test('PR-A26 without the words of any Codex there is no entry, no file and no fl
   expect(plan.argv.join(' ')).not.toContain('model_catalog_json')
 })
 
+test('PR-A26 a Codex that was never run is asked for its words once, and its own cache wins over them', async () => {
+  let asked = 0
+  const bundledCodexModels = async (): Promise<unknown> => {
+    asked += 1
+    return CACHE
+  }
+  await using world = await createWorld({ bundledCodexModels })
+  const host = await world.open()
+  const { id } = await create(host.providers, customInput('a', 'https://api.example.com/v1'))
+  for (const workerId of ['worker-1', 'worker-2']) {
+    const plan = await bind(host, launch(id, { workerId, sessionId: workerId }))
+    expect(plan.argv.join(' ')).toContain('model_catalog_json')
+  }
+  expect(asked).toBe(1)
+})
+
 test('PR-A26 a plan points at the file of its connection, except at OpenAI, whose models Codex knows itself', async () => {
   await using world = await createWorld()
   mkdirSync(world.dir.at('codex-home'))
