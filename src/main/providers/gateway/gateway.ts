@@ -141,6 +141,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       upstreamBaseUrl: async () => deps.addressOf(upstream),
       models: () => [],
       codexCatalog: () => null,
+      tunnelsWebSocket: () => false,
       isEnabledModel: () => true,
       markOpaque: async () => ({ applied: true, durable: true }),
       record: deps.record,

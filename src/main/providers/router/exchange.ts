@@ -141,7 +141,7 @@ async function takeVerbatim(
   { binding, request, flight, verbatim }: ExchangeCall,
   notes: ExchangeNotes,
   budget: BufferBudget,
-): Promise<{ body: readonly Uint8Array[]; keepEncoding: boolean }> {
+): Promise<{ body: readonly Uint8Array[]; keepEncoding: boolean; compacts: boolean }> {
   const reader = createRequestReader({ protocol: binding.routeProtocol, strip: false })
   let readable = true
   const attempt = (read: () => void): void => {
@@ -162,9 +162,15 @@ async function takeVerbatim(
     notes.modelAsked = reader.end().model.text.slice(0, 256)
     notes.modelSent = notes.modelAsked
   })
-  return verbatim?.decodes === true && taken.decoded !== taken.wire
-    ? { body: taken.decoded, keepEncoding: false }
-    : { body: taken.wire, keepEncoding: true }
+  const whole = { body: taken.wire, keepEncoding: true, compacts: false }
+  if (verbatim?.decodes !== true) return whole
+  // Codex compacts there as it does on a route of ours.
+  const { splices, asks } = readable ? compactionEdits(binding, taken.decoded) : { splices: [], asks: false }
+  if (splices.length > 0) {
+    notes.flags = asks ? ['compacted'] : []
+    return { body: applySplices(taken.decoded, splices), keepEncoding: false, compacts: asks }
+  }
+  return taken.decoded === taken.wire ? whole : { body: taken.decoded, keepEncoding: false, compacts: false }
 }
 
 async function withinBodyTime<T>(clock: Clock, taking: Promise<T>): Promise<T> {
