@@ -6,7 +6,7 @@ export { createRecords } from './record.ts'
 export { createSurroundings } from './surroundings.ts'
 export type { Surroundings } from './surroundings.ts'
 export { createTakeover } from './takeover.ts'
-export type { EnableRequest, Takeover, TakeoverGateway } from './takeover.ts'
+export type { EnableRequest, Takeover, TakeoverGateway } from './ports.ts'
 export type {
   PlanHunk,
   ProjectionKind,

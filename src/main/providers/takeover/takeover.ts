@@ -6,83 +6,18 @@ import { hash } from 'node:crypto'
 import { basename, dirname, isAbsolute } from 'node:path'
 import { AppError } from '../../../shared/errors.ts'
 import type { PersistOutcome } from '../../../shared/vocabulary.ts'
-import type { Clock, DurableFile, Failpoints, Log } from '../../platform/types.ts'
 import { sweepTempFiles } from '../../platform/index.ts'
 import { createMutex } from '../mutex.ts'
 import { ConfigChanged, demandWritable, isWorldReadable, readConfig, replaceConfig } from './config-file.ts'
 import type { ConfigFile } from './config-file.ts'
 import { hunksOf } from './hunks.ts'
-import type { Records, TakeoverRecord } from './record.ts'
+import type { TakeoverRecord } from './record.ts'
+import type { EnableRequest, Takeover, TakeoverDeps } from './ports.ts'
+import { createStatusReader, isOn } from './status.ts'
 import { decodeConfig } from './text.ts'
-import type {
-  Applied,
-  Finding,
-  ProjectionKind,
-  Projector,
-  TakeoverChange,
-  TakeoverDetail,
-  TakeoverPlan,
-  TakeoverState,
-  TakeoverStatus,
-  TakeoverWarning,
-  Target,
-} from './types.ts'
+import type { Applied, ProjectionKind, TakeoverChange, TakeoverDetail } from './types.ts'
 
 const ATTEMPTS = 3
-
-/** What takeover needs of the gateway. */
-export interface TakeoverGateway {
-  /** @throws AppError `route_listener_failed`. */
-  ensureListening(): Promise<void>
-  isListening(): boolean
-  /** Makes the local key if there is none. @throws AppError `credential_store_unavailable`, `credential_store_failed`. */
-  target(): Promise<Target>
-  /** Null: there is no key yet, or it cannot be read. Writes nothing. */
-  knownTarget(): Promise<Target | null>
-  /** The client's default becomes its upstream where none was chosen. */
-  ensureUpstream(): Promise<void>
-}
-
-export interface TakeoverDeps {
-  projector: Projector
-  records: Records
-  gateway: TakeoverGateway
-  files: DurableFile
-  clock: Clock
-  log: Log
-  failpoints: Failpoints
-  /** Where the client looks for its config today. */
-  configPath(): string
-  /** What else the person should know: a login, other files, a proxy. */
-  surroundings(path: string, kind: ProjectionKind): Promise<readonly TakeoverWarning[]>
-  preferredKind(): Promise<ProjectionKind>
-  onChange(): void
-}
-
-export interface EnableRequest {
-  kind?: ProjectionKind | undefined
-  /** Of the plan that the person saw. */
-  digest: string
-  configPath?: string | undefined
-}
-
-export interface Takeover {
-  /** Reads the file each time, writes nothing. */
-  status(): Promise<TakeoverStatus>
-  /** @throws AppError `takeover_config_*`, `takeover_conflict`, `takeover_projection_failed`. */
-  plan(options?: { kind?: ProjectionKind | undefined; configPath?: string | undefined }): Promise<TakeoverPlan>
-  /** @throws AppError as `plan`, and `route_listener_failed`: then the file was not touched. */
-  enable(request: EnableRequest): Promise<TakeoverChange>
-  disable(): Promise<TakeoverChange>
-  /** Writes the projection again over today's file, or takes away what is left of it. Keeps no copy. */
-  repair(): Promise<TakeoverChange>
-  /** Today's file is kept, then the old one put back. @throws AppError `takeover_backup_missing`. */
-  restoreBackup(): Promise<TakeoverChange>
-  /** Finishes what a crash cut, and switches on again what a quit switched off. */
-  start(): Promise<void>
-  /** A quit in order: nothing is left pointing at a gateway that is gone. */
-  stop(options: { keep: boolean }): Promise<void>
-}
 
 export function createTakeover(deps: TakeoverDeps): Takeover {
   const { projector, records, gateway, files, clock, log, failpoints } = deps
@@ -98,72 +33,7 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
     )
   }
 
-  function isOn(record: TakeoverRecord | null): record is TakeoverRecord {
-    return record !== null && (record.enabled || record.phase !== undefined)
-  }
-
-  // --- status
-
-  async function status(): Promise<TakeoverStatus> {
-    const loaded = await records.load()
-    const record = loaded === 'unreadable' ? null : loaded
-    const on = isOn(record)
-    const configPath = on ? record.configPath : deps.configPath()
-    const backup = await records.readBackup(record?.backupPath)
-    const look = await lookAt(configPath, record, loaded === 'unreadable')
-    return {
-      client,
-      state: look.state,
-      detail: look.detail,
-      warnings: look.warnings,
-      configPath,
-      kind: record?.kind ?? null,
-      enabled: record?.enabled === true,
-      listening: gateway.isListening(),
-      restoreAvailable: backup !== null,
-    }
-  }
-
-  async function lookAt(
-    path: string,
-    record: TakeoverRecord | null,
-    unreadable: boolean,
-  ): Promise<{ state: TakeoverState; detail: TakeoverDetail | null; warnings: readonly TakeoverWarning[] }> {
-    const on = isOn(record)
-    const past: TakeoverRecord | null = record
-    if (unreadable) return { state: 'broken', detail: 'state_unreadable', warnings: [] }
-    let file: ConfigFile
-    let finding: Finding
-    const warnings: TakeoverWarning[] = []
-    try {
-      file = await readConfig(path, files)
-      if (on && file.bytes === null) return { state: 'drifted', detail: 'config_missing', warnings }
-      if (file.bytes === null) return { state: 'inactive', detail: null, warnings }
-      projector.check(file.text, path)
-      const kind = on ? record.kind : projector.detect(file.text)
-      finding =
-        kind === null
-          ? projector.inspect(file.text, projector.kinds[0] ?? 'env', null, null)
-          : projector.inspect(file.text, kind, on ? await gateway.knownTarget() : null, on ? record : null)
-      if (on && isWorldReadable(file)) warnings.push('config_world_readable')
-      if (on) warnings.push(...projector.warnings(file.text, record.kind))
-      if (on && path !== deps.configPath()) warnings.push('config_path_changed')
-      if (on) warnings.push(...(await deps.surroundings(path, record.kind)))
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error
-      const detail = error.code === 'takeover_config_malformed' ? 'config_malformed' : 'config_unreadable'
-      return { state: on ? 'broken' : 'inactive', detail, warnings }
-    }
-    if (record?.phase !== undefined) return { state: 'drifted', detail: 'half_done', warnings }
-    if (finding.kind === 'drifted') {
-      const left = !on && past !== null && finding.detail === 'state_missing'
-      return { state: 'drifted', detail: left ? (past.detail ?? 'block_user_changed') : finding.detail, warnings }
-    }
-    if (!on)
-      return { state: 'inactive', detail: 'detail' in finding ? finding.detail : (past?.detail ?? null), warnings }
-    if (!gateway.isListening()) return { state: 'broken', detail: 'gateway_not_listening', warnings }
-    return { state: 'active', detail: null, warnings }
-  }
+  const status = createStatusReader(deps)
 
   // --- planning
 
@@ -358,18 +228,13 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
     if (record === null || old === null) {
       throw new AppError('takeover_backup_missing', 'There is no copy of the config file from before takeover.')
     }
-    const file = await readRaw(record.configPath)
+    const file = await readConfig(record.configPath, files)
     await demandWritable(file)
     if (file.bytes !== null) await records.keepBackup(file.bytes)
     const outcomes = [await records.save({ ...record, phase: 'disabling' }), await replaceConfig(file, old, files)]
     const { phase: _phase, resumeOnStart: _resume, detail: _detail, ...off } = record
     outcomes.push(await records.save({ ...off, enabled: false }))
     return together(outcomes)
-  }
-
-  /** What is no text any more may be replaced all the same. */
-  async function readRaw(path: string): Promise<ConfigFile> {
-    return await readConfig(path, files)
   }
 
   // --- start and stop
