@@ -1,3 +1,4 @@
+import { desktop } from '../../shared/strings/desktop.ts'
 import type { Clock } from '../platform/index.ts'
 
 /** One notification of the system's. */
@@ -116,8 +117,8 @@ function summaryCard(held: readonly Announcement[]): Card {
   const waiting = held.filter(({ about }) => about === 'waiting').length
   const news = held.length - waiting
   const lines = [
-    waiting === 0 ? '' : `${waiting} more ${waiting === 1 ? 'waits' : 'wait'} for you`,
-    news === 0 ? '' : `${news} more ${news === 1 ? 'run has' : 'runs have'} news`,
+    waiting === 0 ? '' : desktop.notifications.moreWaiting(waiting),
+    news === 0 ? '' : desktop.notifications.moreNews(news),
   ]
-  return { title: 'Wheelhouse', body: lines.filter((line) => line !== '').join(', '), buttons: [] }
+  return { title: desktop.product, body: lines.filter((line) => line !== '').join(', '), buttons: [] }
 }

@@ -1,3 +1,4 @@
+import { desktop } from '../../shared/strings/desktop.ts'
 import type { ElectronApi } from './electron-api.ts'
 
 export interface CrashDeps {
@@ -27,9 +28,8 @@ export function endOnUncaught({ electron, process, report, end }: CrashDeps): vo
 }
 
 async function say({ app, dialog }: CrashDeps['electron']): Promise<void> {
-  const message = 'Wheelhouse ran into a bug and has to close'
-  const detail = 'The log in the data folder has the details. What was under way is taken up at the next start.'
+  const { message, detail, close } = desktop.crash
   if (app.isReady())
-    await dialog.showMessageBox({ type: 'error', title: 'Wheelhouse', message, detail, buttons: ['Close'] })
+    await dialog.showMessageBox({ type: 'error', title: desktop.product, message, detail, buttons: [close] })
   else dialog.showErrorBox(message, detail)
 }

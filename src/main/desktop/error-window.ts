@@ -1,12 +1,8 @@
 import { AppError } from '../../shared/errors.ts'
+import { desktop } from '../../shared/strings/desktop.ts'
 import type { ElectronApi } from './electron-api.ts'
 
 const OPEN_FOLDER = 0
-const TITLES: Readonly<Partial<Record<AppError['code'], string>>> = {
-  schema_too_new: 'This data was last used by a newer Wheelhouse',
-  database_corrupt: 'The database is damaged',
-  data_dir_unwritable: 'The data folder cannot be used',
-}
 
 /**
  * Says why the app cannot start, before anything of the data was changed. Resolves once the person has chosen to leave, or
@@ -17,18 +13,19 @@ export async function showStartFailure(
   failure: { error: unknown; dataDir: string },
 ): Promise<void> {
   const known = failure.error instanceof AppError ? failure.error : null
+  const { startFailure } = desktop
   const { response } = await dialog.showMessageBox({
     type: 'error',
-    title: 'Wheelhouse',
-    message: (known && TITLES[known.code]) ?? 'Wheelhouse cannot start',
+    title: desktop.product,
+    message: startFailure.title(known?.code ?? null),
     detail: [
-      known?.message ?? 'Something went wrong inside Wheelhouse. The log in the data folder has the details.',
-      known === null ? '' : `Code: ${known.code}${known.detail === undefined ? '' : ` (${known.detail})`}`,
-      `Data folder: ${failure.dataDir}. Nothing in it was changed.`,
+      known?.message ?? startFailure.unknown,
+      known === null ? '' : startFailure.code(known.code, known.detail),
+      startFailure.untouched(failure.dataDir),
     ]
       .filter((line) => line !== '')
       .join('\n\n'),
-    buttons: ['Open data folder', 'Quit'],
+    buttons: [startFailure.openFolder, startFailure.quit],
     defaultId: 1,
     cancelId: 1,
     noLink: true,

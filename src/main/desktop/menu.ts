@@ -1,4 +1,5 @@
 import type { MenuItemConstructorOptions } from 'electron'
+import { desktop } from '../../shared/strings/desktop.ts'
 
 /** What the system expects of an app's menu, and no more. The tools for developers are not in a build for people. */
 export function appMenu(options: {
@@ -14,16 +15,16 @@ export function appMenu(options: {
   return [
     ...(isMac ? [{ role: 'appMenu' } satisfies MenuItemConstructorOptions] : []),
     {
-      label: '&File',
+      label: desktop.menu.file,
       submenu: [
-        { label: 'New Window', accelerator: 'CommandOrControl+Shift+N', click: newWindow },
+        { label: desktop.menu.newWindow, accelerator: 'CommandOrControl+Shift+N', click: newWindow },
         { type: 'separator' },
         isMac ? { role: 'close' } : { role: 'quit' },
       ],
     },
     { role: 'editMenu' },
     {
-      label: '&View',
+      label: desktop.menu.view,
       submenu: [
         { role: 'resetZoom' },
         { role: 'zoomIn' },

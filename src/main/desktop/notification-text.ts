@@ -1,6 +1,7 @@
 import type { DecisionView, DecisionOutcome } from '../../shared/bridge/index.ts'
 import { assertNever } from '../../shared/errors.ts'
 import { revealText } from '../../shared/reveal.ts'
+import { desktop } from '../../shared/strings/desktop.ts'
 
 /** So much of a command leaves for the system's own notification centre, and no content of a file. */
 export const BODY_CHARS = 120
@@ -19,11 +20,11 @@ export function decisionLine(decision: DecisionView): string {
     case 'edit': {
       const [first] = action.changes
       if (first === undefined) return readable(decision.title)
-      const more = action.changes.length > 1 ? ` and ${action.changes.length - 1} more` : ''
-      return `Edit ${shortened(readable(first.path), BODY_CHARS - 20)}${more}`
+      const path = shortened(readable(first.path), BODY_CHARS - 20)
+      return desktop.notifications.edit(path, action.changes.length - 1)
     }
     case 'mcp':
-      return readable(`Use ${action.tool} of ${action.server}`)
+      return readable(desktop.notifications.use(action.tool, action.server))
     case 'other':
       return readable(decision.title)
     default:
@@ -32,28 +33,15 @@ export function decisionLine(decision: DecisionView): string {
 }
 
 export function decisionTitle({ kind, sessionTitle }: DecisionView): string {
-  const asks = kind === 'question' ? 'asks you' : 'wants to go on'
-  return `${shortened(readable(sessionTitle), TITLE_CHARS)} ${asks}`
+  return desktop.notifications.asks(shortened(readable(sessionTitle), TITLE_CHARS), kind === 'question')
 }
 
 /** Why a button of a notification did nothing. */
 export function settledLine(outcome: Exclude<DecisionOutcome, { kind: 'resolved' }>): string {
-  if (outcome.kind === 'closed') return 'It is no longer waiting for an answer.'
-  const allowed = 'option' in outcome.answer && outcome.answer.option.startsWith('allow')
-  const what = 'option' in outcome.answer ? (allowed ? 'Allowed' : 'Denied') : 'Answered'
-  return `${what} before, ${WHERE[outcome.by.via]}.`
-}
-
-const WHERE: Readonly<Record<Extract<DecisionOutcome, { kind: 'already_resolved' }>['by']['via'], string>> = {
-  window: 'in a window',
-  browser: 'in a browser',
-  notification: 'by a notification',
-  tray: 'in the tray',
-  cli: 'in a terminal',
-  acp: 'in another app',
-  policy: 'by a rule',
-  recovery: 'after a restart',
-  agent: 'by the agent',
+  if (outcome.kind === 'closed') return desktop.notifications.noLonger
+  const { answer, by } = outcome
+  if (!('option' in answer)) return desktop.notifications.before('answered', by.via)
+  return desktop.notifications.before(answer.option.startsWith('allow') ? 'allowed' : 'denied', by.via)
 }
 
 /** At most so many characters; an ellipsis stands for a lost end. */

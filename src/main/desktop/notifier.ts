@@ -1,3 +1,4 @@
+import { desktop } from '../../shared/strings/desktop.ts'
 import type { Bridge } from '../../shared/bridge/client.ts'
 import type { DecisionView } from '../../shared/bridge/index.ts'
 import { AppError } from '../../shared/errors.ts'
@@ -79,7 +80,7 @@ export function createNotifier(deps: NotifierDeps): Disposable {
       const outcome = await bridge.call('decisions.resolve', { decisionId, answer: { option } })
       if (outcome.kind !== 'resolved') say(settledLine(outcome))
     } catch (error) {
-      say(error instanceof AppError ? error.message : 'The answer could not be given. Open Wheelhouse to try again.')
+      say(error instanceof AppError ? error.message : desktop.notifications.notAnswered)
     }
   }
 
@@ -132,8 +133,8 @@ export function createNotifier(deps: NotifierDeps): Disposable {
 }
 
 const BUTTONS = [
-  { label: 'Allow once', option: 'allow_once' },
-  { label: 'Deny', option: 'reject_once' },
+  { label: desktop.notifications.allowOnce, option: 'allow_once' },
+  { label: desktop.notifications.deny, option: 'reject_once' },
 ] as const
 
 /** What is of high risk, or was cut, is answered where all of it can be read. */

@@ -1,16 +1,10 @@
 import type { Bridge } from '../../shared/bridge/client.ts'
 import type { SessionView } from '../../shared/bridge/index.ts'
+import { desktop } from '../../shared/strings/desktop.ts'
+import { isTerminal } from '../../shared/vocabulary.ts'
 import type { Announcer } from './announcer.ts'
 import { readable, shortened, TITLE_CHARS } from './notification-text.ts'
 import type { Place } from './places.ts'
-
-/** What is said of a run's end; a cancelled one was ended by the person. */
-const ENDS: Readonly<Partial<Record<NonNullable<SessionView['lastRun']>['state'], string>>> = {
-  completed: 'Finished',
-  incomplete: 'Ended before it was done',
-  failed: 'Failed',
-  timed_out: 'Ran out of time',
-}
 
 /** Tells of a run that ended and of a worker that could not be ended, while nobody looks. */
 export function createRunNews(deps: {
@@ -36,9 +30,9 @@ export function createRunNews(deps: {
     sessions.set(session.id, now)
     if (session.activeRun !== null) withdraw(session.id)
     const ended = now.runId === (before?.runId ?? null) ? null : session.lastRun
-    const end = ended === null ? undefined : ENDS[ended.state]
-    if (end !== undefined) say(session, end, { kind: 'session', sessionId: session.id })
-    if (now.held && before?.held !== true) say(session, 'Its agent could not be ended', { kind: 'health' })
+    const end = ended === null || !isTerminal(ended.state) ? null : desktop.notifications.ended(ended.state)
+    if (end !== null) say(session, end, { kind: 'session', sessionId: session.id })
+    if (now.held && before?.held !== true) say(session, desktop.notifications.held, { kind: 'health' })
   }
 
   const withdraw = (sessionId: string): void => {

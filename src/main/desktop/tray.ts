@@ -1,6 +1,7 @@
 import type { MenuItemConstructorOptions } from 'electron'
 import type { Bridge } from '../../shared/bridge/client.ts'
 import type { GatewayClient, GatewayView, TakeoverView } from '../../shared/bridge/index.ts'
+import { desktop } from '../../shared/strings/desktop.ts'
 import { watchAttention } from './attention.ts'
 import type { Attention } from './attention.ts'
 import type { ElectronApi } from './electron-api.ts'
@@ -34,27 +35,19 @@ export function trayView({ pending, running, gateway }: Attention): TrayView {
     items.push({ kind: 'open', label, place: { kind: 'approvals', decisionId: decision.decisionId } })
   }
   if (pending.length > LISTED) {
-    const label = `${pending.length - LISTED} more`
+    const label = desktop.tray.more(pending.length - LISTED)
     items.push({ kind: 'open', label, place: { kind: 'approvals', decisionId: null } })
   }
   if (pending.length > 0) items.push({ kind: 'separator' })
-  if (running.length > 0) items.push({ kind: 'note', label: 'Running' })
+  if (running.length > 0) items.push({ kind: 'note', label: desktop.tray.running })
   for (const session of running.slice(0, LISTED)) {
     const place: Place = { kind: 'session', sessionId: session.id }
     items.push({ kind: 'open', label: shortened(session.title, LABEL_CHARS), place })
   }
-  if (running.length > LISTED) items.push({ kind: 'note', label: `${running.length - LISTED} more` })
+  if (running.length > LISTED) items.push({ kind: 'note', label: desktop.tray.more(running.length - LISTED) })
   if (running.length > 0) items.push({ kind: 'separator' })
   items.push(...takeoverItems(gateway))
   return { ...stateOf(pending.length, running.length), count: pending.length, items }
-}
-
-const CLIENTS: Readonly<Record<GatewayClient, string>> = { codex: 'Codex', claude: 'Claude Code' }
-const STATES: Readonly<Record<TakeoverView['state'], string>> = {
-  active: '',
-  inactive: '',
-  drifted: ' (drifted)',
-  broken: ' (broken)',
 }
 
 /** The tick is what is, never what was clicked. */
@@ -63,16 +56,17 @@ function takeoverItems(gateway: GatewayView | null): readonly TrayItem[] {
   const items = gateway.takeovers.map(({ client, state }): TrayItem => ({
     kind: 'takeover',
     client,
-    label: `Lead ${CLIENTS[client]} to the gateway${STATES[state]}`,
+    label: desktop.tray.takeover(client, state),
     checked: state === 'active',
   }))
   return [...items, { kind: 'separator' }]
 }
 
 function stateOf(pending: number, running: number): { state: TrayState; tooltip: string } {
-  if (pending > 0) return { state: 'waiting', tooltip: `Wheelhouse: ${pending} waiting for you` }
-  if (running > 0) return { state: 'running', tooltip: `Wheelhouse: ${running} running` }
-  return { state: 'idle', tooltip: 'Wheelhouse: idle' }
+  const { tooltip } = desktop.tray
+  if (pending > 0) return { state: 'waiting', tooltip: tooltip.waiting(pending) }
+  if (running > 0) return { state: 'running', tooltip: tooltip.running(running) }
+  return { state: 'idle', tooltip: tooltip.idle }
 }
 
 export interface TrayDeps {
@@ -129,8 +123,8 @@ export function createTray({ electron, platform, bridge, open, quit, say }: Tray
     tray.setContextMenu(
       Menu.buildFromTemplate([
         ...view.items.map((item) => menuItem(item, { open, toggle })),
-        { label: 'Open Wheelhouse', click: () => open() },
-        { label: 'Quit', click: quit },
+        { label: desktop.tray.open, click: () => open() },
+        { label: desktop.tray.quit, click: quit },
       ]),
     )
   }

@@ -1,3 +1,4 @@
+import { desktop } from '../../shared/strings/desktop.ts'
 import type { BrowserWindow, BrowserWindowConstructorOptions, WebContents } from 'electron'
 import type { Clock, Log } from '../platform/index.ts'
 import { placeHash } from './places.ts'
@@ -95,7 +96,7 @@ function windowOptions({ preload, development }: WindowsDeps): BrowserWindowCons
     minWidth: 640,
     minHeight: 480,
     show: false,
-    title: 'Wheelhouse',
+    title: desktop.product,
     webPreferences: {
       preload,
       contextIsolation: true,
