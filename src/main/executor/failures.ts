@@ -69,7 +69,8 @@ function codeOf({ code, detail }: AppError): string {
 /** Where the runtime has a sentence of its own for the code, what was said here becomes its small print. */
 function detailOf({ code, message, detail }: AppError, given: string): { detail?: string } {
   if (given === code) return detail === undefined ? {} : { detail }
-  return { detail: detail === undefined || message.includes(detail) ? message : `${message} ${detail}` }
+  if (detail === undefined || message.includes(detail)) return { detail: message }
+  return { detail: detail.includes(message) ? detail : `${message} ${detail}` }
 }
 
 /** A driver may have learned more from its agent: the status of a model request, when to try again. */

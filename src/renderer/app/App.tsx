@@ -9,6 +9,7 @@ import { LiveRegions } from './LiveRegions.tsx'
 import { MainView } from './routes.tsx'
 import { Sidebar } from './Sidebar.tsx'
 import { TopBar } from './TopBar.tsx'
+import { UpdateBanner } from './UpdateBanner.tsx'
 import { useFreshQueries } from './useFreshQueries.ts'
 import { useGlobalKeys } from './useGlobalKeys.ts'
 import { usePresence } from './usePresence.ts'
@@ -45,7 +46,10 @@ export function App() {
         onToggleSidebar={sidebar.toggle}
         onPalette={() => setOverlay('palette')}
       />
-      <ConnectionBanner status={status} />
+      <div>
+        <ConnectionBanner status={status} />
+        <UpdateBanner />
+      </div>
       <div className={styles.panes} data-stale={status.kind === 'lost' || status.kind === 'refused' ? '' : undefined}>
         {sidebar.open && (
           <Sidebar

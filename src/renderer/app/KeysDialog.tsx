@@ -6,25 +6,33 @@ import styles from './KeysDialog.module.css'
 export function KeysDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
   const { keys } = strings.app
   return (
-    <Dialog open={open} title={keys.title} onClose={onClose} actions={<Button onClick={onClose}>{keys.close}</Button>}>
-      {groups().map(({ name, rows }) => (
-        <section key={name} className={styles.group}>
-          <h3>{name}</h3>
-          <dl>
-            {rows.map(([words, ...pressed]) => (
-              <div key={words} className={styles.row}>
-                <dt>{words}</dt>
-                <dd>
-                  {pressed.map((key) => (
-                    <Kbd key={key}>{key}</Kbd>
-                  ))}
-                  <span className={styles.said}>{pressed.join(', ')}</span>
-                </dd>
-              </div>
-            ))}
-          </dl>
-        </section>
-      ))}
+    <Dialog
+      open={open}
+      size="wide"
+      title={keys.title}
+      onClose={onClose}
+      actions={<Button onClick={onClose}>{keys.close}</Button>}
+    >
+      <div className={styles.groups}>
+        {groups().map(({ name, rows }) => (
+          <section key={name} className={styles.group}>
+            <h3>{name}</h3>
+            <dl>
+              {rows.map(([words, ...pressed]) => (
+                <div key={words} className={styles.row}>
+                  <dt>{words}</dt>
+                  <dd>
+                    {pressed.map((key) => (
+                      <Kbd key={key}>{key}</Kbd>
+                    ))}
+                    <span className={styles.said}>{pressed.join(', ')}</span>
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
     </Dialog>
   )
 }

@@ -26,7 +26,6 @@ function Separator({ width, onResize }: { width: number; onResize: (width: numbe
     <div
       className={styles.separator}
       role="separator"
-      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
       tabIndex={0}
       aria-orientation="vertical"
       aria-label={strings.app.resizeSidebar}

@@ -25,6 +25,9 @@ export function useFreshQueries(): void {
           const old = before.value.get(session.id)
           if (old === session || old === undefined) continue
           if (old.archivedAt !== session.archivedAt) forget('sessions.list')
+          if (old.state !== session.state || old.activeRun?.runId !== session.activeRun?.runId) {
+            forget('sessions.ownership')
+          }
           if (old.configRev !== session.configRev) {
             void queries.invalidateQueries({ queryKey: ['sessions.config.get', { sessionId: session.id }] })
           }

@@ -7,6 +7,12 @@ const NAMES: Readonly<Record<'builtin' | 'codex' | 'claude', string>> = {
 }
 
 export const agents = {
+  ready: 'Ready',
+  notReady: 'Not ready',
+  unchecked: 'Not checked yet',
+  checking: 'Checking…',
+  /** What a person can have looked at once more. */
+  checkOf: (unchecked: boolean): string => (unchecked ? 'Check' : 'Check again'),
   /** A command that a person added goes by its own name. */
   name: (id: AgentId): string => (id === 'builtin' || id === 'codex' || id === 'claude' ? NAMES[id] : id.slice(4)),
 } as const

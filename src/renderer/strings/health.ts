@@ -1,4 +1,4 @@
-import type { WorkerView } from '../../shared/bridge/index.ts'
+import type { OwnershipView, WorkerView } from '../../shared/bridge/index.ts'
 
 const STATES: Readonly<Record<WorkerView['state'], string>> = {
   starting: 'Starting',
@@ -6,6 +6,26 @@ const STATES: Readonly<Record<WorkerView['state'], string>> = {
   idle: 'Idle',
   releasing: 'Ending',
   held: 'Held',
+}
+
+const OWNERS: Readonly<Record<OwnershipView['state'], string>> = {
+  local: 'Runs here',
+  external: 'Runs in another process',
+  detached_remote: 'Goes on elsewhere',
+  reserved: 'Being settled',
+  orphaned: 'Its owner is gone',
+  recovery_failed: 'Could not be settled yet',
+  inconsistent: 'Its records do not agree',
+  unknown: 'Cannot be read',
+  idle: 'Idle',
+}
+
+const PURPOSES: Readonly<Record<NonNullable<OwnershipView['lease']>['purpose'], string>> = {
+  admission: 'admission',
+  execution: 'execution',
+  recovery: 'recovery',
+  mutation: 'a change',
+  fork: 'a fork',
 }
 
 export const health = {
@@ -34,11 +54,18 @@ export const health = {
   settleText:
     'Wheelhouse could not prove that this process is gone. Settling ends no process: it only takes your word that nothing of it works any more, and lets the session go on. If it still works, two agents may change the same files.',
   cancel: 'Cancel',
+  ownership: 'Runs',
+  ownershipText: 'Which process executes each run, and until when its lease keeps everyone else out.',
+  nothingRuns: 'No run is under way.',
+  owner: (state: OwnershipView['state']) => OWNERS[state],
+  purpose: (purpose: NonNullable<OwnershipView['lease']>['purpose']) => PURPOSES[purpose],
+  hostPid: (pid: number) => `host process ${pid}`,
+  lease: (purpose: string, until: string) => `lease for ${purpose} until ${until}`,
+  recoveryTry: (attempt: number) => `Recovery, try ${attempt}.`,
+  nextTry: (when: string) => `Next try ${when}.`,
+  recovered: 'Settled by the recovery',
   agents: 'Agents',
   agentsText: 'Which agents can take a prompt on this machine, and what the others lack.',
-  ready: 'Ready',
-  notReady: 'Not ready',
-  unchecked: 'Not checked yet',
   log: 'Log',
   logText: 'The newest lines of the host’s log. Secrets are left out of it.',
   logRefresh: 'Refresh',

@@ -131,7 +131,11 @@ export const session = {
       label: 'New session',
     },
     agent: { text: 'Health says what is missing on this machine.', view: 'health', label: 'Open Health' },
-    network: { text: 'Check the network, then try again.', view: null, label: null },
+    network: {
+      text: 'Check the network and the address of the Provider, then try again.',
+      view: 'providers',
+      label: 'Open Providers',
+    },
     owner: {
       text: 'What is shown was saved before that.',
       view: null,

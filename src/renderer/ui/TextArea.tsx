@@ -6,6 +6,8 @@ export interface TextAreaProps {
   value: string
   rows?: number
   placeholder?: string
+  /** Stands under the field, tied to it. */
+  error?: string | null
   autoFocus?: boolean
   onChange: (value: string) => void
   /** Enter without Shift. */
@@ -13,9 +15,9 @@ export interface TextAreaProps {
 }
 
 /** Text of several lines. */
-export function TextArea({ label, value, rows = 3, onChange, onEnter, ...rest }: TextAreaProps) {
+export function TextArea({ label, value, rows = 3, error = null, onChange, onEnter, ...rest }: TextAreaProps) {
   return (
-    <Field.Root className={styles.field}>
+    <Field.Root className={styles.field} invalid={error !== null}>
       <Field.Label className={styles.label}>{label}</Field.Label>
       <Field.Control
         render={<textarea rows={rows} />}
@@ -30,6 +32,11 @@ export function TextArea({ label, value, rows = 3, onChange, onEnter, ...rest }:
           onEnter()
         }}
       />
+      {error !== null && (
+        <Field.Error className={styles.error} match>
+          {error}
+        </Field.Error>
+      )}
     </Field.Root>
   )
 }

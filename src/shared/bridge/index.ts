@@ -62,6 +62,7 @@ export {
   ConfigView,
   DecisionView,
   Draft,
+  OwnershipView,
   RuntimeEffect,
   SearchHit,
   SessionState,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { SessionEvent } from '../events.ts'
 import { DecisionItemSchema, RunViewSchema } from '../projection/index.ts'
-import { AgentId, Effort, Mode, RunState, RuntimeChoice } from '../vocabulary.ts'
+import { AgentId, Effort, Mode, RunState, RuntimeChoice, Source } from '../vocabulary.ts'
 import { mutation, query, topic } from './define.ts'
 import type { ProcedureMap, TopicMap } from './define.ts'
 
@@ -116,6 +116,33 @@ export const SearchHit = z.object({
 })
 export type SearchHit = z.infer<typeof SearchHit>
 
+/** Who executes a session's run that has not ended, as the records have it. */
+export const OwnershipView = z.object({
+  sessionId: z.string(),
+  sessionTitle: z.string(),
+  state: z.enum([
+    'local',
+    'external',
+    'detached_remote',
+    'reserved',
+    'orphaned',
+    'recovery_failed',
+    'inconsistent',
+    'unknown',
+    'idle',
+  ]),
+  run: z.object({ runId: z.string(), state: RunState, startedAt: z.number().nullable(), source: Source }).nullable(),
+  /** The host's process, not the agent's. */
+  ownerPid: z.number().nullable(),
+  /** Until then nobody else may execute it. */
+  lease: z
+    .object({ purpose: z.enum(['admission', 'execution', 'recovery', 'mutation', 'fork']), expiresAt: z.number() })
+    .nullable(),
+  recovery: z.object({ attempt: z.int(), lastError: z.string().nullable(), nextAt: z.number().nullable() }).nullable(),
+  error: z.string().nullable(),
+})
+export type OwnershipView = z.infer<typeof OwnershipView>
+
 export const sessionProcedures = {
   'sessions.list': query({
     input: z.strictObject({
@@ -124,6 +151,10 @@ export const sessionProcedures = {
       offset: z.int().min(0).default(0),
     }),
     output: z.object({ sessions: z.array(SessionView), total: z.int() }),
+  }),
+  'sessions.ownership': query({
+    input: z.strictObject({}),
+    output: z.object({ owners: z.array(OwnershipView) }),
   }),
   'sessions.get': query({ input: z.strictObject({ sessionId }), output: SessionView }),
   'sessions.create': mutation({

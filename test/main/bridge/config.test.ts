@@ -62,3 +62,23 @@ test('RT-A90 without a Provider nothing is offered, and mode and sandbox can be 
   await t.runtime.config.set({ sessionId, expectedRev: rev, sandbox: true })
   expect(t.runtime.sessions.get(sessionId)).toMatchObject({ mode: 'plan', sandbox: true })
 })
+
+test('a change of model and mode at once still says that the history was stripped', async () => {
+  await using t = await createTestRuntime()
+  const sessionId = await make(t, CHOICE)
+  const runtimes: Pick<SessionRuntimes, 'set'> = {
+    set: async ({ expectedRev }) => ({ rev: expectedRev, effect: { kind: 'next_turn', historyStripped: true } }),
+  }
+  const settings: Pick<Settings, 'get'> = { get: (() => false) as Settings['get'] }
+  const handlers = sessionHandlers({
+    runtime: t.runtime,
+    runtimes: runtimes as SessionRuntimes,
+    settings: settings as Settings,
+    views: {} as Views,
+  })
+  const expectedRev = t.runtime.sessions.get(sessionId).rev
+  const change = { sessionId, expectedRev, mode: 'plan' as const, choice: CHOICE, allowHistoryStrip: true }
+  const { rev, effect } = await handlers['sessions.config.set'](change, context)
+  expect(effect).toEqual({ kind: 'next_turn', historyStripped: true })
+  expect(t.runtime.sessions.get(sessionId)).toMatchObject({ mode: 'plan', rev })
+})

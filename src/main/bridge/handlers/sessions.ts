@@ -1,3 +1,4 @@
+import type { ProcedureOutput } from '../../../shared/bridge/index.ts'
 import type { Source } from '../../../shared/vocabulary.ts'
 import type { sessionProcedures } from '../../../shared/bridge/sessions.ts'
 import type { RuntimeOption, SessionRuntimes } from '../../executor/index.ts'
@@ -8,6 +9,7 @@ import { exportPage } from '../export/index.ts'
 import type { ConnectionInfo, HandlersOf } from '../types.ts'
 import { draftView } from '../views.ts'
 import type { Views } from '../views.ts'
+import { ownerships } from './ownership.ts'
 
 /** As many as a snapshot holds: its bytes bound them first. */
 const EXPORTED_TURNS = 50
@@ -59,6 +61,7 @@ export function sessionHandlers(deps: {
       const { sessions, total } = runtime.sessions.list({ archived, limit, offset })
       return { sessions: sessions.map(views.session), total }
     },
+    'sessions.ownership': () => ({ owners: ownerships(runtime) }),
     'sessions.get': ({ sessionId }) => views.session(runtime.sessions.get(sessionId)),
     'sessions.create': async (input, { connection }) => {
       const { agentId, workDir, extraDirs, title, mode, choice } = input
@@ -130,14 +133,15 @@ export function sessionHandlers(deps: {
     },
     'sessions.config.set': async ({ sessionId, expectedRev, mode, choice, allowHistoryStrip }, { actor, signal }) => {
       let rev = expectedRev
+      let effect: ProcedureOutput<'sessions.config.set'>['effect'] = { kind: 'next_turn', historyStripped: false }
       if (choice !== undefined) {
         const done = await runtimes.set({ sessionId, choice, allowHistoryStrip, expectedRev: rev, by: actor }, signal)
         if (done.effect.kind === 'refused') return done
-        if (mode === undefined) return done
         rev = done.rev
+        effect = done.effect
       }
       if (mode !== undefined) rev = (await runtime.config.set({ sessionId, expectedRev: rev, mode })).rev
-      return { rev, effect: { kind: 'next_turn', historyStripped: false } }
+      return { rev, effect }
     },
     'drafts.get': ({ sessionId }) => {
       const draft = runtime.drafts.get(sessionId)

@@ -84,6 +84,7 @@ interface AgentOptionProps {
 function AgentOption({ name, agent, checking, checked, onChoose, onCheck }: AgentOptionProps) {
   const id = useId()
   const { firstRun } = strings
+  const check = strings.agents.checkOf(agent.unchecked)
   const problem = agent.available ? undefined : agent.checks.find(({ status }) => status === 'fail')
   return (
     <div className={styles.option} data-checked={checked ? '' : undefined}>
@@ -91,21 +92,21 @@ function AgentOption({ name, agent, checking, checked, onChoose, onCheck }: Agen
       <label htmlFor={id}>{agent.label}</label>
       <span id={`${id}-state`} className={styles.state}>
         {checking ? (
-          <StateMark showLabel state="starting" label={firstRun.checking} />
+          <StateMark showLabel state="starting" label={strings.agents.checking} />
         ) : agent.available ? (
           <StateMark
             showLabel
             state="completed"
-            label={agent.version === null ? firstRun.ready : `${firstRun.ready}, ${agent.version}`}
+            label={agent.version === null ? strings.agents.ready : `${strings.agents.ready}, ${agent.version}`}
           />
         ) : agent.unchecked ? (
-          <StateMark showLabel state="idle" label={firstRun.unchecked} />
+          <StateMark showLabel state="idle" label={strings.agents.unchecked} />
         ) : (
-          <StateMark showLabel state="failed" label={firstRun.notReady} />
+          <StateMark showLabel state="failed" label={strings.agents.notReady} />
         )}
         {!checking && !agent.available && (
-          <Button tone="quiet" aria-label={firstRun.named(firstRun.checkAgain, agent.label)} onClick={onCheck}>
-            {firstRun.checkAgain}
+          <Button tone="quiet" aria-label={firstRun.named(check, agent.label)} onClick={onCheck}>
+            {check}
           </Button>
         )}
       </span>

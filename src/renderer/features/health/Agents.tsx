@@ -26,6 +26,7 @@ function AgentRow({ agent }: { agent: AgentView }) {
   const queries = useQueryClient()
   const preflight = useChange('agents.preflight')
   const { health } = strings
+  const checkWords = strings.agents.checkOf(agent.unchecked)
   const check = (): void =>
     preflight.mutate(
       { agentId: agent.id },
@@ -38,17 +39,19 @@ function AgentRow({ agent }: { agent: AgentView }) {
         <StateMark
           showLabel
           state={agent.available ? 'completed' : agent.unchecked ? 'idle' : 'failed'}
-          label={agent.available ? health.ready : agent.unchecked ? health.unchecked : health.notReady}
+          label={
+            agent.available
+              ? strings.agents.ready
+              : agent.unchecked
+                ? strings.agents.unchecked
+                : strings.agents.notReady
+          }
         />
         {agent.version !== null && <span className={styles.small}>{agent.version}</span>}
         {agent.path !== null && <PathText path={agent.path} />}
         <span className={styles.actions}>
-          <Button
-            pending={preflight.isPending}
-            aria-label={health.named(health.checkAgain, agent.label)}
-            onClick={check}
-          >
-            {health.checkAgain}
+          <Button pending={preflight.isPending} aria-label={health.named(checkWords, agent.label)} onClick={check}>
+            {checkWords}
           </Button>
         </span>
       </div>

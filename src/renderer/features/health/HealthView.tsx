@@ -2,6 +2,7 @@ import { strings } from '../../strings/index.ts'
 import { Agents } from './Agents.tsx'
 import { Checks } from './Checks.tsx'
 import { LogTail } from './LogTail.tsx'
+import { Ownership } from './Ownership.tsx'
 import { Workers } from './Workers.tsx'
 import styles from './health.module.css'
 
@@ -10,6 +11,7 @@ export function HealthView() {
     <section className={styles.view} aria-labelledby="health-heading">
       <h1 id="health-heading">{strings.health.heading}</h1>
       <Workers />
+      <Ownership />
       <Checks />
       <Agents />
       <LogTail />

@@ -4,7 +4,7 @@ export interface LogLine {
   time: string
   level: 'debug' | 'info' | 'warn' | 'error' | 'other'
   text: string
-  /** What else the line holds, as JSON; empty where that is nothing. */
+  /** What else the line holds, as words; empty where that is nothing. */
   rest: string
 }
 
@@ -28,7 +28,9 @@ export function readLogLine(line: string): LogLine {
     time: timeOf(time),
     level: levelOf(level),
     text: typeof msg === 'string' ? msg : '',
-    rest: Object.keys(rest).length === 0 ? '' : JSON.stringify(rest),
+    rest: Object.entries(rest)
+      .map(([name, value]) => `${name}: ${asWords(value)}`)
+      .join(' · '),
   }
 }
 
@@ -51,4 +53,13 @@ function timeOf(time: unknown): string {
 function levelOf(level: unknown): LogLine['level'] {
   if (typeof level === 'number') return LEVELS[level] ?? 'other'
   return typeof level === 'string' && NAMES.has(level) ? (level as LogLine['level']) : 'other'
+}
+
+function asWords(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (Array.isArray(value)) return value.map(asWords).join(', ')
+  if (typeof value !== 'object' || value === null) return String(value)
+  return Object.entries(value)
+    .map(([name, each]) => `${name} ${asWords(each)}`)
+    .join(', ')
 }

@@ -48,12 +48,13 @@ function AgentOption({ name, agent, checked, onChoose }: AgentOptionProps) {
   const queries = useQueryClient()
   const preflight = useChange('agents.preflight')
   const id = useId()
+  const check = strings.agents.checkOf(agent.unchecked)
   const failed = agent.checks.find((check) => check.status === 'fail')
   const why = agent.available
     ? (agent.version ?? '')
     : agent.unchecked
-      ? strings.newSession.unchecked
-      : [failed?.message ?? strings.newSession.notReady, failed?.hint].filter(Boolean).join(' ')
+      ? strings.agents.unchecked
+      : [failed?.message ?? strings.agents.notReady, failed?.hint].filter(Boolean).join(' ')
   return (
     <div className={styles.agent} data-checked={checked ? '' : undefined}>
       <input id={id} type="radio" name={name} checked={checked} aria-describedby={`${id}-why`} onChange={onChoose} />
@@ -65,7 +66,7 @@ function AgentOption({ name, agent, checked, onChoose }: AgentOptionProps) {
         <Button
           tone="quiet"
           pending={preflight.isPending}
-          aria-label={`${agent.unchecked ? strings.newSession.checkNow : strings.newSession.checkAgent}: ${agent.label}`}
+          aria-label={`${check}: ${agent.label}`}
           onClick={() =>
             preflight.mutate(
               { agentId: agent.id },
@@ -73,7 +74,7 @@ function AgentOption({ name, agent, checked, onChoose }: AgentOptionProps) {
             )
           }
         >
-          {agent.unchecked ? strings.newSession.checkNow : strings.newSession.checkAgent}
+          {check}
         </Button>
       )}
       {preflight.error !== null && <ErrorNote error={preflight.error} />}

@@ -22,7 +22,7 @@ export interface RunErrorProps {
 export function RunError({ run, error, newest }: RunErrorProps) {
   const [copied, setCopied] = useState(false)
   const remedy = remedyOf(error.code)
-  const details = [error.code, error.detail, error.requestId].filter((part) => part !== undefined).join(': ')
+  const details = detailsOf(error)
   return (
     <div className={styles.error} role="group" aria-label={strings.session.runStates[run.state]} data-state={run.state}>
       <p>
@@ -68,4 +68,10 @@ function RetryRun({ run, error }: { run: RunView; error: ErrorInfo }) {
       {retry.error !== null && <ErrorNote error={retry.error} />}
     </>
   )
+}
+
+/** The small print: the code, and what the sentence above it does not say already. */
+function detailsOf({ code, message, detail, requestId }: ErrorInfo): string {
+  const more = detail?.replace(message, '').replace(/^[\s:.;,-]+/, '')
+  return [code, more, requestId].filter((part) => part !== undefined && part !== '').join(': ')
 }

@@ -20,17 +20,23 @@ const MARKS: Readonly<Record<ToolItem['status'], MarkState>> = {
 /** What a person wants to see without asking: changes and commands. */
 const OPEN_KINDS: ReadonlySet<ToolItem['tool']> = new Set(['edit', 'delete', 'move', 'execute'])
 
+/** From the question to its answer, in Unix ms. */
+export interface Wait {
+  fromMs: number
+  toMs: number
+}
+
 export interface ToolCallProps {
   tool: ToolItem
-  /** An approval of it stands beside it, and shows what it is. */
-  asked: boolean
+  /** When its approvals, which stand beside it, waited for an answer; none: it was not asked about. */
+  waits: readonly Wait[]
   workDir: string
 }
 
 /** One tool call: what it did, to what, how it went and how long it took. */
-export const ToolCall = memo(function ToolCall({ tool, asked, workDir }: ToolCallProps) {
+export const ToolCall = memo(function ToolCall({ tool, waits, workDir }: ToolCallProps) {
   const [chosen, setChosen] = useState<boolean | null>(null)
-  const open = chosen ?? opensBySelf(tool, asked)
+  const open = chosen ?? opensBySelf(tool, waits.length > 0)
   const bodyId = useId()
   const { toolKinds, toolStates } = strings.session
   const kind = toolKinds[tool.tool]
@@ -64,7 +70,7 @@ export const ToolCall = memo(function ToolCall({ tool, asked, workDir }: ToolCal
           {tool.status === 'completed' ? null : toolStates[tool.status]}
         </span>
         <span className={styles.time}>
-          {tool.finishedAt === null ? null : duration(tool.finishedAt - tool.startedAt)}
+          {tool.finishedAt === null ? null : duration(ownMs(tool.startedAt, tool.finishedAt, waits))}
         </span>
       </div>
       {open && hasBody && (
@@ -99,4 +105,10 @@ function opensBySelf(tool: ToolItem, asked: boolean): boolean {
   if (tool.status === 'failed') return true
   const newsBeyondApproval = tool.content.some((content) => content.type === 'output')
   return tool.status !== 'pending' && OPEN_KINDS.has(tool.tool) && (!asked || newsBeyondApproval)
+}
+
+/** What the tool itself took: a person's time to answer is none of it. */
+function ownMs(startedAt: number, finishedAt: number, waits: readonly Wait[]): number {
+  const waited = waits.map(({ fromMs, toMs }) => Math.min(toMs, finishedAt) - Math.max(fromMs, startedAt))
+  return waited.reduce((ms, each) => ms - Math.max(0, each), finishedAt - startedAt)
 }

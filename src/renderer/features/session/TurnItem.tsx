@@ -7,17 +7,18 @@ import { Revealed } from '../../text/index.ts'
 import { ApprovalCard } from '../approvals/index.ts'
 import { Thought } from './Thought.tsx'
 import { ToolCall } from './ToolCall.tsx'
+import type { Wait } from './ToolCall.tsx'
 import styles from './Turn.module.css'
 
 export interface TurnItemProps {
   item: TranscriptItem
-  /** A tool call of which an approval was asked. */
-  asked: boolean
+  /** When approvals of this tool call waited for their answer; none: it was not asked about. */
+  waits: readonly Wait[]
   workDir: string
 }
 
 /** One thing that happened in a turn. Items that did not change are not drawn again. */
-export const TurnItem = memo(function TurnItem({ item, asked, workDir }: TurnItemProps) {
+export const TurnItem = memo(function TurnItem({ item, waits, workDir }: TurnItemProps) {
   switch (item.kind) {
     case 'text':
       return (
@@ -28,7 +29,7 @@ export const TurnItem = memo(function TurnItem({ item, asked, workDir }: TurnIte
     case 'thought':
       return <Thought text={item.text} />
     case 'tool':
-      return <ToolCall tool={item} asked={asked} workDir={workDir} />
+      return <ToolCall tool={item} waits={waits} workDir={workDir} />
     case 'decision':
       return <ApprovalCard decision={item.decision} workDir={workDir} />
     case 'steer':

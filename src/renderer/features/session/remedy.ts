@@ -26,7 +26,10 @@ const BY_CODE: Readonly<Record<string, keyof Remedies>> = {
   handshake_timeout: 'agent',
   network_unavailable: 'network',
   provider_timeout: 'network',
+  provider_unavailable: 'network',
   upstream_unreachable: 'network',
+  upstream_timeout: 'network',
+  upstream_circuit_open: 'network',
   tls_untrusted: 'network',
   owner_lost: 'owner',
 }

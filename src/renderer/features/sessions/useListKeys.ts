@@ -1,6 +1,7 @@
 import { useEffect, useEffectEvent } from 'react'
 import type { RefObject } from 'react'
 import { isPlainKey } from '../../app/keys.ts'
+import { pendingCards } from '../approvals/index.ts'
 import { parseView } from '../../stores/navigation.ts'
 import type { ListRow } from './rows.ts'
 
@@ -27,8 +28,8 @@ export function useListKeys(keys: ListKeys): void {
       return
     }
     const within = scroller.current?.contains(document.activeElement) === true
-    // The approvals are rows of their own.
-    if (!within && parseView(window.location.hash).kind === 'approvals') return
+    // Approvals that wait are rows of their own.
+    if (!within && parseView(window.location.hash).kind === 'approvals' && pendingCards().length > 0) return
     const down = event.key === 'j' || (within && event.key === 'ArrowDown')
     const up = event.key === 'k' || (within && event.key === 'ArrowUp')
     if (!down && !up) return

@@ -16,6 +16,7 @@ function show(handlers: FakeHandlers = {}) {
         ],
       }),
       'agents.list': () => ({ agents: [] }),
+      'sessions.ownership': () => ({ owners: [] }),
       'system.logs.tail': () => ({ lines: ['{"level":40,"time":0,"msg":"a warning","runId":"r1"}'] }),
       ...handlers,
     },
@@ -67,8 +68,10 @@ describe('the health view', () => {
   })
 
   test('lines of the log are read by their level and message; others stand as they are', () => {
-    const line = readLogLine('{"level":50,"time":"2026-01-02T03:04:05.000Z","msg":"failed","code":"x"}')
-    expect(line).toMatchObject({ level: 'error', text: 'failed', rest: '{"code":"x"}' })
+    const line = readLogLine(
+      '{"level":50,"time":"2026-01-02T03:04:05.000Z","msg":"failed","code":"x","err":{"message":"no","stack":"a"}}',
+    )
+    expect(line).toMatchObject({ level: 'error', text: 'failed', rest: 'code: x · err: message no, stack a' })
     expect(readLogLine('plain')).toEqual({ time: '', level: 'other', text: 'plain', rest: '' })
     expect(readLogLine('{"time":"never","level":"loud"}')).toMatchObject({ time: '', level: 'other' })
   })

@@ -359,3 +359,62 @@ describe('the session', () => {
     )
   })
 })
+
+describe('what a tool took', () => {
+  const tool = {
+    kind: 'tool',
+    seq: 2,
+    toolCallId: 'call-1',
+    tool: 'execute',
+    name: null,
+    title: 'npm test',
+    status: 'completed',
+    paths: [],
+    content: [],
+    allowedBy: null,
+    startedAt: 10_000,
+    finishedAt: 75_000,
+  } as const
+
+  test('leaves out how long a person took to answer', async () => {
+    const {
+      sessionId: _s,
+      runId: _r,
+      ...decision
+    } = aDecision({
+      status: 'resolved',
+      answer: { option: 'allow_once' },
+      createdAt: 11_000,
+      settledAt: 71_000,
+    })
+    open(aSession(), { turns: [aRun({ items: [tool, { kind: 'decision', seq: 3, decision }] })] })
+    const call = await screen.findByRole('region', { name: 'Run: npm test' })
+    expect(call.textContent).toContain('5.0 s')
+  })
+
+  test('is all of its time where nobody was asked, and a rule that allowed it is one click away', async () => {
+    const { user } = open(aSession(), {
+      turns: [aRun({ items: [{ ...tool, allowedBy: { reason: 'rule', ruleId: 'r9' } }] })],
+    })
+    const call = await screen.findByRole('region', { name: 'Run: npm test' })
+    expect(call.textContent).toContain('1 min 5 s')
+    if (within(call).queryByRole('link') === null) await user.click(within(call).getByRole('button'))
+    expect(within(call).getByRole('link').getAttribute('href')).toBe('#/permissions/rule/r9')
+  })
+})
+
+describe('a run that failed on its Provider', () => {
+  test('leads to Providers when it cannot be reached, and says nothing twice', async () => {
+    const error = aRunError({
+      code: 'network_unavailable',
+      message: 'The Provider cannot be reached.',
+      detail: 'The Provider cannot be reached. connect ECONNREFUSED',
+    })
+    const { user } = open(aSession(), { turns: [aRun({ state: 'failed', error })] })
+    const failed = await screen.findByRole('group', { name: 'Failed' })
+    expect(failed.textContent?.match(/The Provider cannot be reached\./g)).toHaveLength(1)
+    expect(failed.textContent).toContain('network_unavailable: connect ECONNREFUSED')
+    await user.click(within(failed).getByRole('button', { name: 'Open Providers' }))
+    expect(window.location.hash).toBe('#/providers')
+  })
+})

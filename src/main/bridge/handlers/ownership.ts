@@ -1,0 +1,32 @@
+import type { OwnershipView } from '../../../shared/bridge/index.ts'
+import type { Runtime, SessionRow } from '../../runtime/index.ts'
+
+/** Newer sessions than this have the runs that are under way. */
+const LOOKED_AT = 500
+
+/** Who executes each run that has not ended, and until when nobody else may. */
+export function ownerships(runtime: Runtime): OwnershipView[] {
+  return runtime.sessions
+    .list({ limit: LOOKED_AT })
+    .sessions.filter(({ id }) => runtime.runs.latest(id).active !== null)
+    .map((session) => ownershipOf(runtime, session))
+}
+
+function ownershipOf(runtime: Runtime, { id, title }: SessionRow): OwnershipView {
+  const found = runtime.sessions.inspect(id)
+  const { activeRun: run, leasePurpose, leaseExpiresAt, recoveryAttempt } = found
+  return {
+    sessionId: id,
+    sessionTitle: title,
+    state: found.state,
+    run: run === null ? null : { runId: run.runId, state: run.state, startedAt: run.startedAt, source: run.source },
+    ownerPid: found.ownerPid,
+    lease:
+      leasePurpose === null || leaseExpiresAt === null ? null : { purpose: leasePurpose, expiresAt: leaseExpiresAt },
+    recovery:
+      recoveryAttempt === null
+        ? null
+        : { attempt: recoveryAttempt, lastError: found.recoveryLastError, nextAt: found.recoveryNextAt },
+    error: found.error,
+  }
+}
