@@ -1,6 +1,6 @@
 import type { MenuItemConstructorOptions } from 'electron'
 import type { Bridge } from '../../shared/bridge/client.ts'
-import type { GatewayClient, GatewayView, TakeoverView } from '../../shared/bridge/index.ts'
+import type { GatewayClient, GatewayView } from '../../shared/bridge/index.ts'
 import { desktop } from '../../shared/strings/desktop.ts'
 import { watchAttention } from './attention.ts'
 import type { Attention } from './attention.ts'

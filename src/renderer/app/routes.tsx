@@ -1,5 +1,6 @@
 import { assertNever } from '../../shared/errors.ts'
 import { ApprovalsView } from '../features/approvals/index.ts'
+import { DeliveriesView } from '../features/deliveries/index.ts'
 import { GatewayView } from '../features/gateway/index.ts'
 import { HealthView } from '../features/health/index.ts'
 import { NewSession } from '../features/new-session/index.ts'
@@ -24,6 +25,8 @@ export function MainView({ view }: { view: View }) {
       return <ApprovalsView />
     case 'permissions':
       return <PermissionsView ruleId={view.ruleId ?? null} sessionId={view.sessionId ?? null} />
+    case 'deliveries':
+      return <DeliveriesView />
     case 'providers':
       return <ProvidersView />
     case 'gateway':

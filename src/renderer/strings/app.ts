@@ -6,6 +6,7 @@ const views: Readonly<Record<View['kind'], string>> = {
   new: 'New session',
   approvals: 'Approvals',
   permissions: 'Permissions',
+  deliveries: 'Deliveries',
   providers: 'Providers',
   gateway: 'Gateway',
   usage: 'Usage',
@@ -27,6 +28,7 @@ export const app = {
   lost: (since: string) =>
     `Wheelhouse has not answered since ${since}. What you see is from then; it comes back by itself.`,
   refused: 'Wheelhouse did not let this window in.',
+  updated: 'Wheelhouse was updated. This page is still the one from before; drafts are kept.',
   reload: 'Reload',
   nothingOpen: 'Nothing is open',
   nothingOpenHint:

@@ -4,6 +4,8 @@ import { app } from './app.ts'
 import { approvals } from './approvals.ts'
 import { attachments } from './attachments.ts'
 import { content } from './content.ts'
+import { deliveries } from './deliveries.ts'
+import { desktop } from '../../shared/strings/desktop.ts'
 import { errors } from './errors.ts'
 import { firstRun } from './first-run.ts'
 import { folders } from './folders.ts'
@@ -23,6 +25,9 @@ export const strings = {
   approvals,
   attachments,
   content,
+  deliveries,
+  /** What the desktop says outside of its windows; its own process reads it from the same place. */
+  desktop,
   errors,
   firstRun,
   folders,

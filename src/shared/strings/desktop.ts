@@ -39,6 +39,11 @@ const TAKEOVERS: Readonly<Record<TakeoverView['state'], string>> = {
   broken: ' (broken)',
 }
 
+const TAKEOVER_NEWS: Readonly<Partial<Record<TakeoverView['state'], string>>> = {
+  drifted: 'Its config file was changed and may no longer lead to the gateway',
+  broken: 'It is led to a gateway that it cannot reach',
+}
+
 export const desktop = {
   product: PRODUCT,
   menu: { file: '&File', newWindow: 'New Window', view: '&View' },
@@ -66,6 +71,8 @@ export const desktop = {
       `${{ allowed: 'Allowed', denied: 'Denied', answered: 'Answered' }[answer]} before, ${WHERE[via]}.`,
     notAnswered: `The answer could not be given. Open ${PRODUCT} to try again.`,
     ended: (state: TerminalState): string | null => ENDS[state] ?? null,
+    takeoverOf: (client: GatewayClient) => CLIENTS[client],
+    takeover: (state: TakeoverView['state']): string | null => TAKEOVER_NEWS[state] ?? null,
     held: 'Its agent could not be ended',
     moreWaiting: (count: number) => `${count} more ${count === 1 ? 'waits' : 'wait'} for you`,
     moreNews: (count: number) => `${count} more ${count === 1 ? 'run has' : 'runs have'} news`,

@@ -1,6 +1,7 @@
 import { useId } from 'react'
 import type { ReactNode } from 'react'
 import { useTopic } from '../../stores/app-stores.tsx'
+import { Places } from '../deliveries/index.ts'
 import { strings } from '../../strings/index.ts'
 import { Choice, OnOff, WholeNumber } from './controls.tsx'
 import { DoNotDisturb } from './DoNotDisturb.tsx'
@@ -28,6 +29,9 @@ export function SettingsView() {
             <OnOff of="notifications" />
             <DoNotDisturb />
             <OnOff of="keepInTray" />
+          </Section>
+          <Section title={strings.deliveries.places}>
+            <Places />
           </Section>
           <Section title={settings.sections.network}>
             <WholeNumber of="requestBodyCapMiB" unit={settings.mib} min={1} max={128} />

@@ -8,7 +8,8 @@ import { createFakeBridge, renderWithBridge } from '../../support/fake-bridge.ts
 import type { FakeHandlers } from '../../support/fake-bridge.tsx'
 
 function show(handlers: FakeHandlers = { 'settings.set': () => ({ values: {}, durable: true }) }) {
-  const host = createFakeBridge(handlers, { settings: { values: { ...defaultSettings() } } })
+  const places: FakeHandlers = { 'deliveries.targets.list': () => ({ targets: [], notificationsUnavailable: null }) }
+  const host = createFakeBridge({ ...places, ...handlers }, { settings: { values: { ...defaultSettings() } } })
   return { host, user: renderWithBridge(<SettingsView />, host) }
 }
 
