@@ -12,6 +12,8 @@ import {
   createSessionRuntimes,
   executorMigrations,
 } from './executor/index.ts'
+import { diagnosticFacts } from './diagnostic-facts.ts'
+import { exportDiagnostics } from './diagnostics/index.ts'
 import { checkHealth } from './health.ts'
 import { openInstallation } from './installation.ts'
 import type { Installation } from './installation.ts'
@@ -159,6 +161,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
   const views = createViews({ runtime, executor, runtimes, agents })
 
   const sources = createSources({ clock, log, runtime, executor, providers, settings, places, views })
+  const health = (signal: AbortSignal) => checkHealth({ platform, providers, preflights }, signal)
   const bridge: BridgeServer = createBridgeServer({
     clock,
     ids,
@@ -174,7 +177,18 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
       providers,
       places,
       shell: () => shell,
-      health: (signal) => checkHealth({ platform, providers, preflights }, signal),
+      health,
+      diagnostics: (signal) =>
+        exportDiagnostics(
+          {
+            clock,
+            secrets: platform.secrets,
+            readLog: platform.readLog,
+            health,
+            facts: () => diagnosticFacts({ runtime, executor, providers, settings, version: APP_VERSION }),
+          },
+          signal,
+        ),
       app: { version: APP_VERSION, homeDir: homedir() },
     }),
     sources: sources.sources,

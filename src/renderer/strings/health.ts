@@ -30,6 +30,8 @@ const PURPOSES: Readonly<Record<NonNullable<OwnershipView['lease']>['purpose'], 
 
 export const health = {
   heading: 'Health',
+  diagnostics: 'Export diagnostics',
+  diagnosing: 'Collecting…',
   checks: 'This machine',
   checksText: 'What Wheelhouse needs from this machine. “npm run -s wheelhouse -- doctor” prints the same.',
   checking: 'Checking… an agent may take a while to answer.',

@@ -75,6 +75,12 @@ export const systemProcedures = {
     input: z.strictObject({ lines: z.int().min(1).max(1_000).default(200) }),
     output: z.object({ lines: z.array(z.string()) }),
   }),
+  /** One archive that says how this installation is: redacted, without transcripts, projects and keys. */
+  'diagnostics.export': query({
+    input: z.strictObject({}),
+    output: z.object({ filename: z.string(), base64: z.string() }),
+    deadlineMs: 120_000,
+  }),
   'system.pickFolder': mutation({
     input: z.strictObject({}),
     output: z.object({ path: z.string().nullable() }),

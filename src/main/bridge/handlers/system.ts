@@ -3,6 +3,7 @@ import { AppError } from '../../../shared/errors.ts'
 import type { Check } from '../../../shared/bridge/index.ts'
 import type { systemProcedures } from '../../../shared/bridge/system.ts'
 import type { ShowNotification } from '../../deliveries/index.ts'
+import type { Diagnostics } from '../../diagnostics/index.ts'
 import type { AgentExecutor, Preflights } from '../../executor/index.ts'
 import type { Clock, OpenPlatform } from '../../platform/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
@@ -29,6 +30,7 @@ export interface SystemHandlerDeps {
   views: Views
   shell: () => ShellPort
   health: (signal: AbortSignal) => Promise<Check[]>
+  diagnostics: (signal: AbortSignal) => Promise<Diagnostics>
   app: { version: string; homeDir: string }
 }
 
@@ -54,6 +56,10 @@ export function systemHandlers(deps: SystemHandlerDeps): HandlersOf<typeof syste
     'system.logs.tail': async ({ lines }) => {
       const tail = await platform.readLog({ maxLines: lines, maxBytes: 1_048_576 })
       return { lines: tail.map((line) => JSON.stringify(line)) }
+    },
+    'diagnostics.export': async (_input, { signal }) => {
+      const { filename, zip } = await deps.diagnostics(signal)
+      return { filename, base64: zip.toString('base64') }
     },
     'system.pickFolder': async () => ({ path: (await deps.shell().pickFolder?.()) ?? null }),
     'settings.get': () => ({ values: { ...platform.settings.values() } }),
