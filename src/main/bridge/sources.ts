@@ -8,6 +8,7 @@ import { deliveryView } from './handlers/deliveries.ts'
 import { gatewayView, requestView } from './handlers/gateway.ts'
 import { catalogView } from './handlers/providers.ts'
 import { ruleViews } from './handlers/rules.ts'
+import { createCommandsTopic } from './commands.ts'
 import { createStateTopic } from './state-topic.ts'
 import type { TopicSources } from './types.ts'
 import type { Views } from './views.ts'
@@ -68,6 +69,7 @@ export function createSources(deps: SourceDeps): Sources {
     kind: 'snapshot',
     requests: providers.requests().slice(0, LISTED_REQUESTS).map(requestView),
   }))
+  const commands = createCommandsTopic()
   const notices: Notice[] = []
   const noticesTopic = createStateTopic<TopicEvent<'notices'>>(() => ({ kind: 'snapshot', notices: [...notices] }))
 
@@ -102,6 +104,7 @@ export function createSources(deps: SourceDeps): Sources {
 
   const subscriptions = [
     runtime.changes.subscribe((change) => {
+      commands.onChange(change)
       if (change.kind === 'decision') {
         const row = runtime.decisions.get(change.decisionId)
         if (row !== null) {
@@ -160,6 +163,7 @@ export function createSources(deps: SourceDeps): Sources {
       providers: (_filter, { signal }) => providersTopic.open(signal),
       gateway: (_filter, { signal }) => gatewayTopic.open(signal),
       requests: (_filter, { signal }) => requests.open(signal),
+      commands: (_filter, { signal }) => commands.open(signal),
       notices: (_filter, { signal }) => noticesTopic.open(signal),
       'session.events': (filter, { after = 0, signal }) => sessionEvents(runtime, filter.sessionId, after, signal),
     },

@@ -27,6 +27,8 @@ export interface AppStores {
   settings: StoreApi<TopicState<Readonly<Record<string, unknown>>>>
   /** Newest first. */
   rules: StoreApi<TopicState<readonly RuleView[]>>
+  /** What each session's agent takes as a slash command. */
+  commands: StoreApi<TopicState<ReadonlyMap<string, readonly { name: string; description: string }[]>>>
   notices: StoreApi<TopicState<readonly Notice[]>>
 }
 
@@ -72,6 +74,16 @@ export function createAppStores(bridge: Bridge): AppStores {
       (_state, event) => event.values,
     ),
     rules: keepTopic(bridge, 'rules', {}, [] as readonly RuleView[], (_state, event) => event.rules),
+    commands: keepTopic(
+      bridge,
+      'commands',
+      {},
+      new Map() as ReadonlyMap<string, readonly { name: string; description: string }[]>,
+      (commands, event) =>
+        event.kind === 'snapshot'
+          ? new Map(event.sessions.map((each) => [each.sessionId, each.commands]))
+          : new Map(commands).set(event.sessionId, event.commands),
+    ),
     notices: keepTopic(bridge, 'notices', {}, [] as readonly Notice[], (notices, event) =>
       event.kind === 'snapshot' ? event.notices : [...notices, event.notice].slice(-50),
     ),

@@ -5,7 +5,6 @@ export const attachments = {
   remove: 'Remove',
   named: (action: string, name: string) => `${action}: ${name}`,
   retry: 'Try again',
-  uploading: (percent: number) => `${percent} %`,
   progress: (name: string) => `Attaching ${name}`,
   gone: 'no longer there',
   tooMany: (max: number) => `A prompt takes at most ${max} files. What was over that was left out.`,
@@ -20,5 +19,4 @@ export const attachments = {
   close: 'Close',
   noPreview: 'There is no preview of this kind of file. Save it to open it with another program.',
   tooLargeToShow: (limit: string) => `Files over ${limit} are not shown here. Save it to open it with another program.`,
-  readFailed: 'The file could not be read.',
 } as const

@@ -85,7 +85,7 @@ export const session = {
   morePaths: (count: number) => `and ${count} more`,
   retrying: (attempt: number, max: number | null) =>
     max === null ? `Trying again, attempt ${attempt}` : `Trying again, attempt ${attempt} of ${max}`,
-  retryIn: (wait: string) => `in ${wait}`,
+  retryAt: (when: string) => `at ${when}`,
   runStates: {
     created: 'Starting',
     queued: 'Starting',
@@ -143,6 +143,7 @@ export const session = {
     },
   },
   prompt: 'Prompt',
+  commands: 'Commands of the agent',
   placeholder: 'Ask the agent to do something',
   placeholderQueue: 'Write a follow-up: it is sent when this run is done',
   send: 'Send',

@@ -13,6 +13,7 @@ export const sessions = {
     held: 'Held',
     archived: 'Archived',
   },
+  unread: 'Not looked at yet',
   untitled: 'New session',
   none: 'No sessions yet.',
   noneHint: 'Press N to start one.',

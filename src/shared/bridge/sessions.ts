@@ -116,6 +116,8 @@ export const SearchHit = z.object({
 })
 export type SearchHit = z.infer<typeof SearchHit>
 
+const AgentCommand = z.object({ name: z.string(), description: z.string() })
+
 /** Who executes a session's run that has not ended, as the records have it. */
 export const OwnershipView = z.object({
   sessionId: z.string(),
@@ -243,6 +245,17 @@ export const sessionTopics = {
       z.object({ kind: z.literal('snapshot'), sessions: z.array(SessionView) }),
       z.object({ kind: z.literal('changed'), session: SessionView }),
       z.object({ kind: z.literal('removed'), sessionId: z.string() }),
+    ]),
+  }),
+  /** What an agent takes as a slash command, once it has said so. */
+  commands: topic({
+    filter: z.strictObject({}),
+    event: z.union([
+      z.object({
+        kind: z.literal('snapshot'),
+        sessions: z.array(z.object({ sessionId: z.string(), commands: z.array(AgentCommand) })),
+      }),
+      z.object({ kind: z.literal('changed'), sessionId: z.string(), commands: z.array(AgentCommand) }),
     ]),
   }),
   'session.events': topic({ filter: z.strictObject({ sessionId }), event: SessionEvent, resumable: true }),

@@ -5,6 +5,7 @@ import { strings } from '../../strings/index.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { Button, ErrorNote } from '../../ui/index.ts'
 import { AttachButton, DraftInputs, useFileDrop, useUploads } from '../attachments/index.ts'
+import { PromptField } from './PromptField.tsx'
 import { QueuedDraft } from './QueuedDraft.tsx'
 import { RuntimePickers } from './RuntimePickers.tsx'
 import { useBlocked } from './useBlocked.ts'
@@ -12,8 +13,6 @@ import { useDraft } from './useDraft.ts'
 import { isEmpty, usePrompt } from './usePrompt.ts'
 import { useStopRun } from './useStopRun.ts'
 import styles from './Composer.module.css'
-
-const MAX_PROMPT_CHARS = 262_144
 
 export interface ComposerProps {
   session: SessionView
@@ -75,29 +74,15 @@ export function Composer({ session, newestRun, escapePressed }: ComposerProps) {
       ) : (
         <>
           <DraftInputs sessionId={session.id} inputIds={draft.inputIds} uploads={uploads} onRemove={prompt.detach} />
-          <textarea
-            ref={field}
-            className={styles.field}
-            data-prompt=""
-            aria-label={strings.session.prompt}
-            aria-describedby={hint === null ? undefined : hintId}
-            aria-keyshortcuts="I"
+          <PromptField
+            sessionId={session.id}
+            text={draft.text}
             placeholder={active ? strings.session.placeholderQueue : strings.session.placeholder}
-            maxLength={MAX_PROMPT_CHARS}
-            rows={2}
-            value={draft.text}
-            onChange={(event) => prompt.type(event.target.value)}
-            onKeyDown={(event) => {
-              if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
-              event.preventDefault()
-              send()
-            }}
-            onPaste={(event) => {
-              const files = [...event.clipboardData.files]
-              if (files.length === 0) return
-              event.preventDefault()
-              uploads.add(files)
-            }}
+            describedBy={hint === null ? undefined : hintId}
+            fieldRef={field}
+            onType={prompt.type}
+            onSend={send}
+            onFiles={uploads.add}
           />
         </>
       )}

@@ -1,6 +1,7 @@
 import type { SessionView } from '../../../shared/bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { navigate } from '../../stores/navigation.ts'
+import { useSeen } from '../../stores/seen.ts'
 import { Button, EmptyState } from '../../ui/index.ts'
 import { Composer } from './Composer.tsx'
 import { SessionHeader } from './SessionHeader.tsx'
@@ -29,6 +30,7 @@ export function SessionPane({ sessionId, turnId = null }: { sessionId: string; t
 }
 
 function OpenSession({ session, turnId }: { session: SessionView; turnId: string | null }) {
+  useSeen(session)
   const { state, loadEarlier, loadAll } = useTranscript(session.id)
   useTurnInAddress(turnId, state, loadAll)
   const { escapePressed } = useSessionKeys(session, loadAll)

@@ -1,6 +1,7 @@
 import { memo } from 'react'
 import type { SessionView } from '../../../shared/bridge/index.ts'
 import { strings } from '../../strings/index.ts'
+import { useUnread } from '../../stores/seen.ts'
 import { viewHash } from '../../stores/navigation.ts'
 import { exactTime, shortTime, useNow } from '../../text/index.ts'
 import { StateMark } from '../../ui/index.ts'
@@ -11,6 +12,7 @@ export const SessionRow = memo(function SessionRow({ session, current }: { sessi
   const nowMs = useNow()
   const mark = markOf(session)
   const busy = session.state !== 'idle'
+  const unread = useUnread(session) && !current
   return (
     <a
       className={styles.row}
@@ -18,9 +20,15 @@ export const SessionRow = memo(function SessionRow({ session, current }: { sessi
       aria-current={current ? 'page' : undefined}
       data-session={session.id}
       data-state={session.state}
+      data-unread={unread ? '' : undefined}
     >
       <StateMark state={mark.state} label={mark.label} />
       <span className={styles.title}>{titleOf(session)}</span>
+      {unread && (
+        <span className={styles.unread} title={strings.sessions.unread}>
+          <span className={styles.said}>{strings.sessions.unread}</span>
+        </span>
+      )}
       {session.rehearsal && (
         <span className={styles.badge} title={strings.sessions.rehearsal}>
           <span aria-hidden="true">R</span>

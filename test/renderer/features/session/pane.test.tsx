@@ -2,7 +2,7 @@ import { screen, waitFor, within } from '@testing-library/react'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { SessionPane } from '../../../../src/renderer/features/session/index.ts'
 import type { Draft, SessionView } from '../../../../src/shared/bridge/index.ts'
-import type { RunView } from '../../../../src/shared/projection/index.ts'
+import type { RunView, ToolItem } from '../../../../src/shared/projection/index.ts'
 import { AppError } from '../../../../src/shared/errors.ts'
 import { seriousFindings } from '../../support/axe.ts'
 import { aDecision, SESSION_ID } from '../../support/decisions.ts'
@@ -361,7 +361,7 @@ describe('the session', () => {
 })
 
 describe('what a tool took', () => {
-  const tool = {
+  const tool: ToolItem = {
     kind: 'tool',
     seq: 2,
     toolCallId: 'call-1',
@@ -374,7 +374,7 @@ describe('what a tool took', () => {
     allowedBy: null,
     startedAt: 10_000,
     finishedAt: 75_000,
-  } as const
+  }
 
   test('leaves out how long a person took to answer', async () => {
     const {
@@ -416,5 +416,42 @@ describe('a run that failed on its Provider', () => {
     expect(failed.textContent).toContain('network_unavailable: connect ECONNREFUSED')
     await user.click(within(failed).getByRole('button', { name: 'Open Providers' }))
     expect(window.location.hash).toBe('#/providers')
+  })
+})
+
+describe('slash commands', () => {
+  const command = (name: string) => ({ name, description: `does ${name}` })
+
+  test('of the agent are completed by keys, and Enter on a whole one sends it', async () => {
+    const { host, user } = open(aSession())
+    const field = await prompt()
+    host.publish('commands', { kind: 'snapshot', sessions: [] })
+    host.publish('commands', {
+      kind: 'changed',
+      sessionId: SESSION_ID,
+      commands: [command('review'), command('rename'), command('plan')],
+    })
+    await user.type(field, '/re')
+    const list = await screen.findByRole('listbox', { name: 'Commands of the agent' })
+    expect(within(list).getAllByRole('option')).toHaveLength(2)
+    expect(await seriousFindings()).toEqual([])
+    await user.keyboard('{ArrowDown}{Enter}')
+    expect(field.textContent).toBe('/rename ')
+    expect(screen.queryByRole('listbox')).toBeNull()
+    await user.clear(field)
+    await user.type(field, '/plan{Enter}')
+    await waitFor(() => expect(host.calls('runs.submit')).toMatchObject([{ text: '/plan' }]))
+  })
+
+  test('Esc closes the list and stops nothing', async () => {
+    const { host, user } = open(running())
+    const field = await prompt()
+    host.publish('commands', { kind: 'changed', sessionId: SESSION_ID, commands: [command('review')] })
+    await user.type(field, '/')
+    await screen.findByRole('listbox')
+    await user.keyboard('{Escape}')
+    await waitFor(() => expect(screen.queryByRole('listbox')).toBeNull())
+    expect(screen.queryByText('Press Esc again to stop the run')).toBeNull()
+    expect(host.calls('runs.stop')).toEqual([])
   })
 })

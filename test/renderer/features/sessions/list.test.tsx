@@ -173,3 +173,15 @@ describe('the search over transcripts', () => {
     await waitFor(() => expect(titles()).toEqual(['mine']))
   })
 })
+
+describe('the unread mark', () => {
+  test('stands on a session whose run ended since it was last looked at', async () => {
+    const lastRun = { runId: 'r', state: 'completed', finishedAt: Date.now() + 60_000, errorCode: null } as const
+    show([
+      aSession({ id: numbered(1), title: 'new', lastRun }),
+      aSession({ id: numbered(2), title: 'old', lastRun: { ...lastRun, finishedAt: 1_000 } }),
+    ])
+    expect((await screen.findByRole('link', { name: /new/ })).textContent).toContain('Not looked at yet')
+    expect(screen.getByRole('link', { name: /old/ }).textContent).not.toContain('Not looked at yet')
+  })
+})
