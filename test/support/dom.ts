@@ -5,3 +5,6 @@ import { afterEach } from 'vitest'
 configure({ asyncUtilTimeout: 10_000 })
 
 afterEach(cleanup)
+
+/** Nothing here reaches a network: a page asks its host over the bridge alone, and for itself where a test says so. */
+globalThis.fetch = () => Promise.reject(new TypeError('There is no network in these tests.'))
