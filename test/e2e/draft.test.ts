@@ -5,7 +5,7 @@ import { createTempDir } from '../support/dir.ts'
 import type { TempDir } from '../support/dir.ts'
 import { openApp, SHELLS } from './support/app.ts'
 import type { OpenedApp } from './support/app.ts'
-import { allow, PATIENCE_MS, prompt, send, walkFirstRun } from './support/walk.ts'
+import { PATIENCE_MS, prompt, send, walkFirstRun } from './support/walk.ts'
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
@@ -64,7 +64,6 @@ describe.each(SHELLS)('a draft in the %s shell', (shell) => {
       await app.page.getByRole('button', { name: 'Remove: shot.png' }).click()
       await chip(app.page, 'shot.png').waitFor({ state: 'detached', timeout: PATIENCE_MS })
       await send(app.page, 'run: sleep 600')
-      await allow(app.page, /sleep/)
       await app.page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ timeout: PATIENCE_MS })
       await prompt(app.page).fill('And then this')
       await attach(app.page, 'next.png')

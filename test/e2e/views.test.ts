@@ -211,7 +211,10 @@ const says: Says = {
   notices: { kind: 'snapshot', notices: [] },
 }
 
-describe('every view', () => {
+/** Eight views in a real browser, on a machine that has other work. */
+const LIMIT_MS = 300_000
+
+describe('every view', { timeout: LIMIT_MS }, () => {
   let host: ScriptedHost
   let browser: Browser
 
