@@ -1,7 +1,7 @@
 export const usage = {
   heading: 'Usage',
   intro:
-    'What went through Wheelhouse to your Providers, as the Providers counted it. Agents on their own login are not among it.',
+    'What your sessions asked of your Providers, as those counted it. Agents on their own login, or at the gateway, are not among it.',
   by: 'Group by',
   groups: { day: 'Day', session: 'Session', connection: 'Provider', model: 'Model' },
   period: 'Period',
