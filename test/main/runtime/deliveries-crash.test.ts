@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { planDelivery } from '../../../src/main/runtime/deliveries/plan.ts'
 import type { Admission } from '../../../src/main/runtime/index.ts'
 import { startReceiver } from '../deliveries/support.ts'
 import { createSharedDatabase, startProcess } from './support/workers.ts'
@@ -17,54 +16,11 @@ async function begin(process: RuntimeProcess, db: SharedDatabase): Promise<{ ses
   return { sessionId, runId }
 }
 
-test(
-  'RT-A36 a crash after the deliveries were planned shows none of them before recovery, and the planned ids once after it',
-  { timeout: GENEROUS_MS },
-  async () => {
-    using db = createSharedDatabase()
-    await using receiver = await startReceiver()
-    const webhook = { url: receiver.url, idempotencyHeader: null }
-    await using first = await startProcess(db.dir, { webhook, killAt: { name: 'terminal.after_delivery', times: 1 } })
-    const { sessionId, runId } = await begin(first, db)
-    await first.call('text', { text: 'done' })
-    await first.call('end').catch(() => undefined)
-    await first.died
-    expect(db.rows('SELECT state FROM runs')).toEqual([{ state: 'terminalizing' }])
-    expect(db.rows('SELECT 1 FROM delivery_intents')).toEqual([])
-    expect(db.rows('SELECT 1 FROM delivery_operations')).toEqual([])
-
-    await using second = await startProcess(db.dir, { webhook })
-    await expect(second.call('scan')).resolves.toMatchObject({ finished: 1, failed: 0 })
-    await expect(second.call('scan')).resolves.toMatchObject({ finished: 0, failed: 0 })
-    const [planned] = planDelivery({
-      sessionId,
-      runId,
-      text: 'done',
-      artifacts: [],
-      targets: [{ transport: 'webhook', targetId: 'main', context: {} }],
-      capabilityOf: () => ({ text: true, image: true, file: true, video: true }),
-    })
-    expect(db.rows('SELECT id FROM delivery_intents')).toEqual([{ id: planned?.id }])
-    expect(db.rows('SELECT id FROM delivery_operations')).toEqual([{ id: planned?.operations[0]?.id }])
-    expect(db.rows('SELECT state FROM runs')).toEqual([{ state: 'completed' }])
-    const types = db.rows<{ type: string }>(`SELECT type FROM run_events ORDER BY seq`).map(({ type }) => type)
-    expect(types.filter((type) => type === 'delivery_planned' || type === 'run_recovered')).toEqual([
-      'delivery_planned',
-      'run_recovered',
-    ])
-    await db.until(`SELECT 1 FROM delivery_intents WHERE status = 'delivered'`)
-    expect(receiver.seen).toHaveLength(1)
-  },
-)
-
 /** A process is killed while the receiver has its text and has not answered yet; then another one looks. */
-async function killWhileSending(
-  idempotencyHeader: string | null,
-  look: (db: SharedDatabase) => void,
-): Promise<unknown[]> {
+async function killWhileSending(look: (db: SharedDatabase) => void): Promise<unknown[]> {
   using db = createSharedDatabase()
   await using receiver = await startReceiver()
-  const webhook = { url: receiver.url, idempotencyHeader }
+  const webhook = { url: receiver.url, idempotencyHeader: null }
   const arrived = new Promise<void>((resolve) => {
     receiver.answer = () => resolve()
   })
@@ -87,7 +43,7 @@ test(
   'RT-A68 a worker killed while it sent, to a receiver without keys, leaves it uncertain with all that follows, and nothing is sent again',
   { timeout: GENEROUS_MS },
   async () => {
-    const seen = await killWhileSending(null, (db) => {
+    const seen = await killWhileSending((db) => {
       expect(db.rows(STATES)).toEqual([
         { kind: 'send_text', status: 'uncertain', failure_code: 'worker_lost' },
         { kind: 'upload_artifact', status: 'uncertain', failure_code: 'dependency_uncertain' },
@@ -97,23 +53,6 @@ test(
       expect(db.rows(`SELECT 1 FROM run_events WHERE type = 'delivery_updated'`)).toHaveLength(1)
     })
     expect(seen).toHaveLength(1)
-  },
-)
-
-test(
-  'RT-A68 a worker killed while it sent, to a receiver with keys, is followed by another with the same key',
-  { timeout: GENEROUS_MS },
-  async () => {
-    const seen = await killWhileSending('x-key', (db) => {
-      expect(db.rows(STATES)).toEqual([
-        { kind: 'send_text', status: 'delivered', failure_code: '' },
-        { kind: 'upload_artifact', status: 'uploaded', failure_code: '' },
-        { kind: 'send_artifact', status: 'delivered', failure_code: '' },
-      ])
-      expect(db.rows('SELECT status FROM delivery_intents')).toEqual([{ status: 'delivered' }])
-    })
-    expect(seen).toHaveLength(3)
-    expect(seen[1]).toEqual(seen[0])
   },
 )
 

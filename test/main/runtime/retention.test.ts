@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Admission } from '../../../src/main/runtime/index.ts'
 import { createTestRuntime, quiet } from './support/runtime.ts'
 import type { TestRuntime } from './support/runtime.ts'
-import { createSharedDatabase, startProcess } from './support/workers.ts'
 
 const DAY_MS = 24 * 3_600_000
 
@@ -63,23 +61,4 @@ test('RT-A80 a maintenance run is a run in all but the transcript', async () => 
   await quiet()
   expect([t.count('turns'), t.count('entries')]).toEqual([0, 0])
   expect(t.runtime.runs.get(again.runId).attempt).toBe(2)
-})
-
-test('RT-A80 a maintenance run whose end was prepared is completed after a crash', { timeout: 90_000 }, async () => {
-  using db = createSharedDatabase()
-  await using first = await startProcess(db.dir, {
-    endWork: true,
-    killAt: { name: 'prepare.after_commit', times: 1 },
-  })
-  const sessionId = await first.call<string>('create')
-  await first.call<Admission>('submit', { sessionId, maintenance: 'true' })
-  await db.until(`SELECT id FROM runs WHERE state = 'running'`)
-  await first.call('end').catch(() => undefined)
-  await first.died
-  await using second = await startProcess(db.dir)
-  await expect(second.call('scan')).resolves.toMatchObject({ finished: 1 })
-  expect(db.rows('SELECT state FROM runs')).toEqual([{ state: 'completed' }])
-  expect(db.rows('SELECT id FROM turns')).toEqual([])
-  expect(db.rows('SELECT id FROM entries')).toEqual([])
-  expect(db.rows(`SELECT state FROM leases`)).toEqual([{ state: 'released' }])
 })

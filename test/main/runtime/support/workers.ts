@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3'
 import { withCompileCache } from '../../../support/compile-cache.ts'
 import { createTempDir } from '../../../support/dir.ts'
 
-const PROGRAM = fileURLToPath(new URL('../../../fixtures/runtime/worker.ts', import.meta.url))
+export const PROGRAM = fileURLToPath(new URL('../../../fixtures/runtime/worker.ts', import.meta.url))
 
 export interface RuntimeProcess extends AsyncDisposable {
   pid: number
@@ -30,8 +30,12 @@ interface Reply {
 }
 
 /** Starts a process of its own with a runtime over the database in `dir`, ready to be called. */
-export async function startProcess(dir: string, options: ProcessOptions = {}): Promise<RuntimeProcess> {
-  const child = fork(PROGRAM, [JSON.stringify({ dir, ...options })], {
+export async function startProcess(
+  dir: string,
+  options: ProcessOptions = {},
+  program = PROGRAM,
+): Promise<RuntimeProcess> {
+  const child = fork(program, [JSON.stringify({ dir, ...options })], {
     execArgv: ['--disable-warning=ExperimentalWarning'],
     env: withCompileCache(),
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -93,7 +97,7 @@ export function createSharedDatabase(): SharedDatabase {
     dir: temp.path,
     rows,
     async until<T>(sql: string): Promise<T> {
-      for (let tries = 0; tries < 600; tries++) {
+      for (let tries = 0; tries < 2_400; tries++) {
         const [row] = rows<T>(sql)
         if (row !== undefined) return row
         await new Promise((resolve) => setTimeout(resolve, 25))
