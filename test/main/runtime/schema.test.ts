@@ -3,18 +3,6 @@ import { runtimeMigrations } from '../../../src/main/runtime/index.ts'
 import { openTestStore } from '../../support/store.ts'
 
 test.each([
-  ['SELECT * FROM sessions WHERE archived_at IS NULL ORDER BY updated_at DESC', 'sessions_recent'],
-  ['SELECT 1 FROM runs WHERE session_id = ? ORDER BY created_at', 'runs_by_session'],
-  ['SELECT 1 FROM run_events WHERE run_id = ? ORDER BY seq', 'run_events_by_run'],
-  [`SELECT 1 FROM decisions WHERE session_id = ? AND status = 'pending'`, 'decisions_pending'],
-  [`SELECT 1 FROM leases WHERE state = 'active' AND expires_at > ?`, 'leases_expiry'],
-])('%s is answered by the index %s', async (sql, index) => {
-  using store = await openTestStore(runtimeMigrations)
-  const values = sql.includes('?') ? ['x'] : []
-  expect(JSON.stringify(store.db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values))).toContain(index)
-})
-
-test.each([
   ['an intent changed', `UPDATE intents SET request = '{}'`],
   ['an event changed', `UPDATE run_events SET data = '{"a":1}'`],
   [

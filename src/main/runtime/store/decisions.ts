@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Actor, Answer, AnswerOption, PermissionAction, Risk, ToolKind } from '../../../shared/vocabulary.ts'
 import type { Database } from '../../platform/types.ts'
 import type { DecisionQuery, DecisionRow } from '../types.ts'
-import { readJson } from './json.ts'
+import { readable, readJson } from './json.ts'
 
 const Payload = z.object({
   toolCallId: z.string(),
@@ -81,9 +81,10 @@ export function createDecisionTable(db: Database) {
   const pendingOfRunSql = db.prepare(
     `SELECT * FROM decisions WHERE run_id = ? AND status = 'pending' ORDER BY created_at, id`,
   )
-  const pendingSql = db.prepare(
-    `SELECT * FROM decisions WHERE status = 'pending' AND (@sessionId IS NULL OR session_id = @sessionId) ORDER BY created_at, id`,
-  )
+  // Named, because it holds nothing but what is pending: any other index is walked through everything that was ever asked.
+  const PENDING = `SELECT * FROM decisions INDEXED BY decisions_pending WHERE status = 'pending'`
+  const pendingSql = db.prepare(`${PENDING} ORDER BY created_at, id`)
+  const pendingOfSessionSql = db.prepare(`${PENDING} AND session_id = ? ORDER BY created_at, id`)
   const option = `json_extract(nullif(value, ''), '$.option')`
   const CONDITIONS: Readonly<Record<Exclude<keyof DecisionQuery, 'limit' | 'outcome' | 'by'>, string>> = {
     sessionId: 'session_id = @sessionId',
@@ -164,9 +165,13 @@ export function createDecisionTable(db: Database) {
     pendingOfRun(runId: string): DecisionRow[] {
       return pendingOfRunSql.all(runId).map(toDecision)
     },
-    /** Of one session, or of all. Oldest first. */
+    /** The ids alone, of those too that cannot be read: a run has to end all the same. */
+    pendingIds(runId: string): string[] {
+      return pendingOfRunSql.all(runId).map((raw) => z.object({ id: z.string() }).parse(raw).id)
+    },
+    /** Of one session, or of all. Oldest first; without those that cannot be read. */
     pending(sessionId: string | null): DecisionRow[] {
-      return pendingSql.all({ sessionId }).map(toDecision)
+      return readable(sessionId === null ? pendingSql.all() : pendingOfSessionSql.all(sessionId), toDecision)
     },
     /** Newest first. */
     list(query: DecisionQuery): DecisionRow[] {

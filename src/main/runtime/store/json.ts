@@ -16,6 +16,18 @@ export function readJson<T>(schema: z.ZodType<T>, text: string, where: string): 
   throw corrupt(where, parsed.error)
 }
 
+/** Those of `rows` that can be read: a damaged record must not hide the others. Asked for alone, it says that it is damaged. */
+export function readable<T>(rows: readonly unknown[], read: (raw: unknown) => T): T[] {
+  return rows.flatMap((raw) => {
+    try {
+      return [read(raw)]
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'database_corrupt') return []
+      throw error
+    }
+  })
+}
+
 function corrupt(where: string, cause: unknown): AppError {
   return new AppError('database_corrupt', 'A record in the database cannot be read. Other sessions are not affected.', {
     detail: where,

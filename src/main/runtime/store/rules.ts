@@ -36,7 +36,9 @@ export function createRuleTable(db: Database) {
   )
   const allSql = db.prepare('SELECT * FROM permission_rules ORDER BY created_at DESC, id DESC LIMIT 1000')
   const countSql = db
-    .prepare('SELECT count(*) FROM permission_rules WHERE session_id IS @sessionId AND project_dir IS @projectDir')
+    .prepare(
+      `SELECT count(*) FROM permission_rules WHERE ifnull(session_id,'') = ifnull(@sessionId, '') AND ifnull(project_dir,'') = ifnull(@projectDir, '')`,
+    )
     .pluck()
   const upsertSql = db.prepare(
     `INSERT INTO permission_rules (id, session_id, project_dir, match_kind, pattern, effect, decision_id, created_at)

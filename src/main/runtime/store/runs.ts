@@ -97,7 +97,8 @@ export interface RunFacts {
   partialOutput: boolean
 }
 
-const ACTIVE = `finished_at IS NULL`
+/** The very words of the index `runs_one_active`, which holds nothing else. */
+const ACTIVE = `state IN ('created','queued','running','waiting_for_approval', 'waiting_for_question','cancelling','terminalizing')`
 
 export type RunTable = ReturnType<typeof createRunTable>
 

@@ -4,7 +4,7 @@ import { AgentId, Effort, Mode, Source } from '../../../shared/vocabulary.ts'
 import type { RuntimeChoice } from '../../../shared/vocabulary.ts'
 import type { Database } from '../../platform/types.ts'
 import type { SessionRow } from '../types.ts'
-import { flag, readJson } from './json.ts'
+import { flag, readable, readJson } from './json.ts'
 
 const Row = z.object({
   id: z.string(),
@@ -109,9 +109,9 @@ export function createSessionTable(db: Database) {
       const row = getSql.get(id)
       return row === undefined ? null : toSession(row)
     },
-    /** Newest first. */
+    /** Newest first; without those that cannot be read. */
     list(query: { archived: boolean; workDir: string | null; limit: number; offset: number }): SessionRow[] {
-      return listSql.all({ ...query, archived: flag(query.archived) }).map(toSession)
+      return readable(listSql.all({ ...query, archived: flag(query.archived) }), toSession)
     },
     count(query: { archived: boolean; workDir: string | null }): number {
       return z.number().parse(countSql.get({ ...query, archived: flag(query.archived) }))
