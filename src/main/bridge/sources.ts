@@ -47,7 +47,7 @@ export function createSources(deps: SourceDeps): Sources {
   }))
   const decisions = createStateTopic<TopicEvent<'decisions'>>(() => ({
     kind: 'snapshot',
-    decisions: runtime.decisions.pending(null).map(views.decision),
+    decisions: views.decisions(runtime.decisions.pending(null)),
   }))
   const workersEvent = (): TopicEvent<'workers'> => ({ workers: executor.overview().map(views.worker) })
   const workers = createStateTopic(workersEvent)

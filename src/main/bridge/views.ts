@@ -6,6 +6,7 @@ import type {
   SessionView,
   WorkerView,
 } from '../../shared/bridge/index.ts'
+import { AppError } from '../../shared/errors.ts'
 import { isTerminal } from '../../shared/vocabulary.ts'
 import type { AgentExecutor, AgentReadiness, Agents, SessionRuntimes, WorkerOverview } from '../executor/index.ts'
 import type { DecisionRow, DraftRow, Runtime, RunRow, SessionRow } from '../runtime/index.ts'
@@ -13,6 +14,8 @@ import type { DecisionRow, DraftRow, Runtime, RunRow, SessionRow } from '../runt
 export interface Views {
   session(row: SessionRow): SessionView
   decision(row: DecisionRow): DecisionView
+  /** Without those whose session cannot be read: they must not hide the others. */
+  decisions(rows: readonly DecisionRow[]): DecisionView[]
   worker(worker: WorkerOverview): WorkerView
 }
 
@@ -36,9 +39,19 @@ export function createViews(deps: {
     return ended?.state === 'failed' || ended?.state === 'timed_out' ? 'failed' : 'idle'
   }
 
-  return {
+  /** A run that cannot be read spoils its own session, not the list that it stands in. */
+  const latestOf = (sessionId: string): ReturnType<Runtime['runs']['latest']> & { damaged: boolean } => {
+    try {
+      return { ...runtime.runs.latest(sessionId), damaged: false }
+    } catch (error) {
+      if (!isDamage(error)) throw error
+      return { active: null, ended: null, damaged: true }
+    }
+  }
+
+  const views: Views = {
     session(row) {
-      const { active, ended } = runtime.runs.latest(row.id)
+      const { active, ended, damaged } = latestOf(row.id)
       return {
         id: row.id,
         title: row.title,
@@ -50,7 +63,7 @@ export function createViews(deps: {
         choiceLabel: runtimes.labelOf(row.agentId, row.choice),
         rehearsal: runtimes.isRehearsal(row.choice),
         configRev: row.rev,
-        state: stateOf(row, active, ended),
+        state: damaged ? 'failed' : stateOf(row, active, ended),
         activeRun:
           active === null || isTerminal(active.state)
             ? null
@@ -103,11 +116,23 @@ export function createViews(deps: {
         refusalReason: executor.refusalReason(row.sessionId) ?? 'in_answer',
       }
     },
+    decisions: (rows) =>
+      rows.flatMap((row) => {
+        try {
+          return [views.decision(row)]
+        } catch (error) {
+          if (!isDamage(error)) throw error
+          return []
+        }
+      }),
     worker(worker) {
       return { ...worker, sessionTitle: worker.sessionId === null ? null : titleOf(runtime, worker.sessionId) }
     },
   }
+  return views
 }
+
+const isDamage = (error: unknown): boolean => error instanceof AppError && error.code === 'database_corrupt'
 
 /** Null: the session is gone; a worker may outlive its row. */
 export function titleOf(runtime: Pick<Runtime, 'sessions'>, sessionId: string): string | null {

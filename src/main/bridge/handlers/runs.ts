@@ -40,11 +40,11 @@ export function runHandlers({ runtime, views }: { runtime: Runtime; views: Views
     'runs.aside': (input, { signal }) => runtime.runs.aside(input, () => undefined, signal),
     'runs.get': ({ runId }) => runtime.runs.view(runId),
     'runs.events': ({ sessionId, afterSeq, limit }) => runtime.events.read({ sessionId, afterSeq, limit }),
-    'decisions.pending': () => ({ decisions: runtime.decisions.pending(null).map(views.decision) }),
+    'decisions.pending': () => ({ decisions: views.decisions(runtime.decisions.pending(null)) }),
     'decisions.history': ({ limit, ...query }) => {
       const found = runtime.decisions.history({ ...compact(query), limit: limit + 1 })
       const page = found.slice(0, limit)
-      return { decisions: page.map(views.decision), next: found.length > limit ? (page.at(-1)?.id ?? null) : null }
+      return { decisions: views.decisions(page), next: found.length > limit ? (page.at(-1)?.id ?? null) : null }
     },
     'decisions.resolve': ({ decisionId, answer }, { actor, signal }) =>
       runtime.decisions.resolve({ decisionId, answer, by: actor }, signal),

@@ -92,7 +92,7 @@ export function sessionHandlers(deps: {
         hasEarlier: snapshot.hasEarlier,
         headSeq: snapshot.headSeq,
         floorSeq: snapshot.floorSeq,
-        pending: snapshot.pending.map(views.decision),
+        pending: views.decisions(snapshot.pending),
         draft: snapshot.draft === null ? null : draftView(snapshot.draft),
       }
     },

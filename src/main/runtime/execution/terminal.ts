@@ -55,8 +55,8 @@ export function writeTerminal(tables: Tables, emit: Emit, write: TerminalWrite):
   }
   failpoint('terminal.after_entry')
 
-  const open = tables.decisions.pendingOfRun(runId)
-  for (const { id } of open) {
+  const open = tables.decisions.pendingIds(runId)
+  for (const id of open) {
     tables.decisions.settle(id, { status: 'cancelled', answer: UNANSWERED, by: write.by }, at)
   }
   failpoint('terminal.after_decisions')
@@ -70,7 +70,7 @@ export function writeTerminal(tables: Tables, emit: Emit, write: TerminalWrite):
   failpoint('terminal.after_delivery')
 
   emit(
-    ...open.map(({ id }): EventDraft => ({
+    ...open.map((id): EventDraft => ({
       runId,
       type: 'decision_resolved',
       data: { decisionId: id, status: 'cancelled', answer: UNANSWERED, by: write.by },
@@ -93,7 +93,7 @@ export function writeTerminal(tables: Tables, emit: Emit, write: TerminalWrite):
     },
   )
   failpoint('terminal.after_event')
-  return open.map(({ id }) => id)
+  return open
 }
 
 function entriesOf(end: PreparedEnd): NewEntry[] {

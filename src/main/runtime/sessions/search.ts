@@ -1,6 +1,7 @@
 import { AppError } from '../../../shared/errors.ts'
 import type { RuntimeContext } from '../context.ts'
 import type { FoundEntry } from '../store/search.ts'
+import { readable } from '../store/json.ts'
 import type { SessionRow } from '../types.ts'
 import { snippetOf, wordsOf } from './snippet.ts'
 import type { Snippet } from './snippet.ts'
@@ -46,10 +47,9 @@ export function createSearch({ tables }: Pick<RuntimeContext, 'tables'>): Search
     const titled = before === undefined && sessionId === undefined && text.trim() !== ''
     const page: SearchPage = {
       sessions: titled
-        ? tables.search
-            .titles(text.trim(), MAX_TITLES)
-            .map((id) => tables.sessions.get(id))
-            .filter((session) => session !== null)
+        ? readable(tables.search.titles(text.trim(), MAX_TITLES), (id) => tables.sessions.get(String(id))).filter(
+            (session) => session !== null,
+          )
         : [],
       hits: [],
       next: null,

@@ -40,11 +40,22 @@ export interface Snapshots {
 /** A run that has ended is worked out from its events once, and kept. */
 export function createSnapshots({ store, tables, log }: RuntimeContext): Snapshots {
   function viewOf(run: RunRow): RunView {
-    const kept = isTerminal(run.state) ? tables.records.view(run.id) : null
-    if (kept !== null) return readJson(RunViewSchema, kept.view, `run_views.view of ${run.id}`)
+    const kept = isTerminal(run.state) ? readKept(run.id) : null
+    if (kept !== null) return kept
     const view = projectRun(run.id, tables.events.ofRun(run.id))
     if (isTerminal(run.state)) void keep(run.id, view)
     return view
+  }
+
+  /** Null: none was kept, or it cannot be read. The log has it all. */
+  function readKept(runId: string): RunView | null {
+    const kept = tables.records.view(runId)
+    try {
+      return kept === null ? null : readJson(RunViewSchema, kept.view, `run_views.view of ${runId}`)
+    } catch (error) {
+      log.warn('A finished view that was kept cannot be read, and is worked out anew.', { error, runId })
+      return null
+    }
   }
 
   async function keep(runId: string, view: RunView): Promise<void> {

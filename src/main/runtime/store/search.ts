@@ -35,7 +35,7 @@ export function createSearchTables(db: Database) {
   const entriesSql = db.prepare(
     `SELECT e.n, e.id, e.session_id, s.title, e.turn_id, e.run_id, e.seq, e.kind, json_extract(e.body, '$.text') AS text, e.created_at
      FROM entries_fts JOIN entries e ON e.n = entries_fts.rowid JOIN sessions s ON s.id = e.session_id
-     WHERE entries_fts MATCH @match AND entries_fts.rowid < @before AND e.kind IN ('user', 'assistant', 'tool', 'summary')
+     WHERE entries_fts MATCH @match AND entries_fts.rowid < @before AND json_type(e.body, '$.text') = 'text' AND e.kind IN ('user', 'assistant', 'tool', 'summary')
        AND (@sessionId IS NULL OR e.session_id = @sessionId)
      ORDER BY entries_fts.rowid DESC LIMIT @limit`,
   )
