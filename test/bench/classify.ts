@@ -17,6 +17,7 @@ EOF
 
 export const classify: Benchmark = {
   name: 'classify-command',
+  group: 'runtime',
   how: '`classifyCommand` over shell text of every kind that it reads, median of warm calls.',
   run: () => Promise.resolve([figure('1 KiB of shell', 1_024, 1, 500), figure('64 KiB of shell', 65_536, 60, 50)]),
 }

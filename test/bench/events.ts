@@ -32,6 +32,7 @@ const PRAGMAS = ['journal_mode = wal', 'synchronous = full', 'foreign_keys = on'
 
 export const eventAppend: Benchmark = {
   name: 'event-append',
+  group: 'runtime',
   how: `Events a second of the runtime's event writer over those of bare better-sqlite3, ${EVENT_BYTES} B each, ${ROUNDS} alternating rounds in one process.`,
   async run() {
     using dir = createTempDir()

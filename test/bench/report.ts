@@ -83,6 +83,7 @@ function shown(value: number, unit: Figure['unit']): string {
     case 'times':
       return `${value.toFixed(2)}×`
     case 'commits':
+    case 'count':
       return String(value)
     default:
       return unit satisfies never

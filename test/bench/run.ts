@@ -1,16 +1,21 @@
 /**
- * `npm run bench [name…]`: runs the benchmarks one after another, each against its baseline in the same run, and ends with
+ * `npm run bench [name or group…]`: runs the benchmarks one after another, each against its baseline in the same run, and ends with
  * 1 when a target is missed. A run of all of them is written to docs/.
  */
 import { join } from 'node:path'
+import { admission } from './admission.ts'
 import { classify } from './classify.ts'
 import { eventAppend } from './events.ts'
 import { gatewayFirstByte } from './gateway.ts'
 import { hostIdle, hostStart, warmPrompt } from './host.ts'
+import { idleSessions } from './idle-sessions.ts'
+import { largeDatabase } from './large-database.ts'
+import { reading } from './reading.ts'
 import { lineOf, thisMachine, writeReport } from './report.ts'
 import type { Result } from './report.ts'
 import { router } from './rivals.ts'
 import { routerFirstByte } from './router.ts'
+import { streams } from './streams.ts'
 import { isMet } from './types.ts'
 import type { Benchmark } from './types.ts'
 
@@ -20,13 +25,22 @@ const BENCHMARKS: readonly Benchmark[] = [
   gatewayFirstByte,
   router,
   eventAppend,
+  admission,
+  reading,
+  idleSessions,
+  streams,
+  largeDatabase,
   hostIdle,
   warmPrompt,
   classify,
 ]
 
 const names = process.argv.slice(2)
-const unknown = names.filter((name) => !BENCHMARKS.some((benchmark) => benchmark.name === name))
+const isAskedFor = ({ name, group }: Benchmark): boolean =>
+  names.includes(name) || (group !== undefined && names.includes(group))
+const unknown = names.filter(
+  (name) => !BENCHMARKS.some((benchmark) => benchmark.name === name || benchmark.group === name),
+)
 if (unknown.length > 0) {
   console.error(
     `There is no benchmark ${unknown.join(', ')}. There are: ${BENCHMARKS.map(({ name }) => name).join(', ')}.`,
@@ -38,7 +52,7 @@ const machine = thisMachine()
 const results: Result[] = []
 for (const benchmark of BENCHMARKS) {
   const { name, how } = benchmark
-  if (names.length > 0 && !names.includes(name)) continue
+  if (names.length > 0 && !isAskedFor(benchmark)) continue
   console.log(`${name}: ${how}`)
   const figures = await benchmark.run()
   for (const figure of figures) console.log(lineOf(figure))
