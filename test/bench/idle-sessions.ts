@@ -31,7 +31,7 @@ export const idleSessions: Benchmark = {
         title: `Session ${n}`,
       })
     }
-    const megabytes = (heap() - before) / 1_048_576
+    const megabytes = Math.max(0, (heap() - before) / 1_048_576)
     const held = t.clock.pending() - timers
     const commits = t.commits()
     await t.clock.advance(IDLE_MS)

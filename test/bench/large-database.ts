@@ -143,7 +143,7 @@ async function usableAfter(dataDir: string): Promise<number> {
 
 async function readingIn(dataDir: string): Promise<Figure[]> {
   const platform = await openPlatform({ dataDir, migrations: MIGRATIONS })
-  const { clock, ids, log, files, secrets, store } = platform
+  const { clock, ids, log, files, secrets, store, failpoints } = platform
   const runtime = createRuntime({
     clock,
     ids,
@@ -151,6 +151,7 @@ async function readingIn(dataDir: string): Promise<Figure[]> {
     files,
     secrets,
     store,
+    failpoints,
     paths: pathsIn(dataDir),
     executor: createFakeExecutor(),
     isHeld: () => false,

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { RunState } from '../../../shared/vocabulary.ts'
 import type { EventData, EventType, SessionEvent } from '../../../shared/events.ts'
 import type { Database } from '../../platform/types.ts'
-import { readJson } from './json.ts'
+import { readObject } from './json.ts'
 import type { SessionTable } from './sessions.ts'
 
 /** An event that has no number yet. `text` is its data as it will be stored. */
@@ -26,7 +26,6 @@ interface Columns {
   at: number
   data: string
 }
-const anyData = z.record(z.string(), z.unknown())
 
 function toEvent(raw: unknown): SessionEvent {
   const row = raw as Columns
@@ -37,7 +36,7 @@ function toEvent(raw: unknown): SessionEvent {
     type: row.type,
     state: row.state,
     at: row.at,
-    data: readJson(anyData, row.data, `run_events.data of ${row.session_id} ${row.seq}`),
+    data: readObject(row.data, () => `run_events.data of ${row.session_id} ${row.seq}`),
   }
 }
 

@@ -16,6 +16,21 @@ export function readJson<T>(schema: z.ZodType<T>, text: string, where: string): 
   throw corrupt(where, parsed.error)
 }
 
+/** As `readJson`, of any object: for what is read by the hundred thousand and parsed by its type where it is used. */
+export function readObject(text: string, where: () => string): Record<string, unknown> {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw corrupt(where(), error)
+  }
+  if (isObject(value)) return value
+  throw corrupt(where(), new TypeError('not an object'))
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 /** Those of `rows` that can be read: a damaged record must not hide the others. Asked for alone, it says that it is damaged. */
 export function readable<T>(rows: readonly unknown[], read: (raw: unknown) => T): T[] {
   return rows.flatMap((raw) => {
