@@ -207,6 +207,18 @@ test('the first prompt names a session that has no title, and never one that a p
   expect(t.types()).toContain('title_changed')
 })
 
+test('a prompt is the same without NUL and half characters in the transcript, the log and for the agent', async () => {
+  await using t = await createTestRuntime()
+  await expect(t.submit({ text: '\0 \0' })).rejects.toMatchObject({ code: 'prompt_invalid' })
+  await t.submit({ text: 'a\0b\ud800c' })
+  await quiet()
+  expect(t.executor.last().spec.prompt.text).toBe('ab\ufffdc')
+  expect(t.rows(`SELECT json_extract(body, '$.text') AS text FROM entries WHERE kind = 'user'`)).toEqual([
+    { text: 'ab\ufffdc' },
+  ])
+  expect(t.events()[0]?.data).toMatchObject({ prompt: 'ab\ufffdc' })
+})
+
 test('RT-A04 a key whose run was pruned starts nothing', async () => {
   await using t = await createTestRuntime()
   const { runId } = await t.submit({ key: 'k' })

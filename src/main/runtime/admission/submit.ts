@@ -1,6 +1,7 @@
 import { AppError } from '../../../shared/errors.ts'
 import { isTerminal } from '../../../shared/vocabulary.ts'
 import type { RuntimeContext } from '../context.ts'
+import { plain } from '../events/cut.ts'
 import type { ActiveRun } from '../execution/active.ts'
 import type { Inputs } from '../inputs/inputs.ts'
 import type { Lease } from '../leases/keeper.ts'
@@ -51,9 +52,9 @@ export function createAdmissions(deps: AdmissionDeps): Admissions {
   const { clock, tables, timing } = ctx
 
   function submissionOf(request: SubmitRequest): Submission {
-    const { sessionId, text, inputs = [], requestedMode = null, conversation } = request
+    const { sessionId, inputs = [], requestedMode = null, conversation } = request
     const fingerprint = submissionFingerprint({
-      text,
+      text: plain(request.text),
       inputIds: inputs,
       requestedMode,
       ...(conversation === undefined ? {} : { conversation }),
@@ -120,7 +121,8 @@ export function createAdmissions(deps: AdmissionDeps): Admissions {
   return {
     async submit(request, signal) {
       refuseWhenStopping()
-      const { text, inputs = [], requestedMode = null, source, wait = false, literal = false, conversation } = request
+      const { inputs = [], requestedMode = null, source, wait = false, literal = false, conversation } = request
+      const text = plain(request.text)
       if ((text.trim() === '' && inputs.length === 0) || Buffer.byteLength(text) > MAX_TEXT_BYTES) {
         throw new AppError('prompt_invalid', 'A prompt needs some text, of at most 256 KiB.')
       }

@@ -6,6 +6,7 @@ import { AppError } from '../../../shared/errors.ts'
 import { takeSnapshot } from '../admission/snapshot.ts'
 import type { SnapshotDeps } from '../admission/snapshot.ts'
 import type { RuntimeContext } from '../context.ts'
+import { plain } from '../events/cut.ts'
 import { toErrorInfo } from '../execution/classify.ts'
 import { createCollector } from '../execution/collector.ts'
 import { NO_FACTS } from '../execution/facts.ts'
@@ -131,8 +132,9 @@ export function createAsides({ ctx, snapshots, refuseWhenStopping, stopping }: A
   }
 
   return {
-    async ask({ sessionId, text }, onUpdate, signal) {
+    async ask({ sessionId, text: typed }, onUpdate, signal) {
       refuseWhenStopping()
+      const text = plain(typed)
       signal?.throwIfAborted()
       if (text.trim() === '' || Buffer.byteLength(text) > MAX_TEXT_BYTES) {
         throw new AppError('prompt_invalid', 'A question needs some text, of at most 256 KiB.')

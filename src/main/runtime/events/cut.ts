@@ -44,6 +44,11 @@ function describe(whole: string): { bytes: number; sha256: string } {
   return { bytes: Buffer.byteLength(whole), sha256: createHash('sha256').update(whole).digest('hex') }
 }
 
+/** Without NUL and half characters: what the log, the transcript, search and the agent all hold alike. */
+export function plain(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '')
+}
+
 /** At most `limit` UTF-8 bytes of the beginning, never half a character. */
 export function headBytes(text: string, limit: number): string {
   if (Buffer.byteLength(text) <= limit) return text
@@ -96,7 +101,7 @@ function replaceAt(value: unknown, path: Path, text: string): unknown {
 }
 
 function cleaned(value: unknown): unknown {
-  if (typeof value === 'string') return value.toWellFormed().replaceAll('\0', '')
+  if (typeof value === 'string') return plain(value)
   if (Array.isArray(value)) return value.map(cleaned)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, cleaned(child)]))

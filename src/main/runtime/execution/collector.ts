@@ -1,6 +1,6 @@
 /** Keeps what the transcript will say of a run once it has ended: the answer, and one line of each tool call. */
 import { assertNever } from '../../../shared/errors.ts'
-import { clip, headAndTail } from '../events/cut.ts'
+import { clip, headAndTail, plain } from '../events/cut.ts'
 import type { PreparedEnd } from '../store/runs.ts'
 import type { ExecutionUpdate } from '../types.ts'
 
@@ -40,7 +40,7 @@ export function createCollector(): Collector {
     },
     answer(whole) {
       const text = whole ?? [...messages.values()].filter((message) => message.trim() !== '').join('\n\n')
-      return text.trim() === '' ? null : { text: fitJson(text.toWellFormed().replaceAll('\0', ''), MAX_ANSWER_BYTES) }
+      return text.trim() === '' ? null : { text: fitJson(plain(text), MAX_ANSWER_BYTES) }
     },
     tools() {
       let left = ALL_TOOLS_BYTES
@@ -81,7 +81,7 @@ function describe(update: ToolUpdate): string {
         return assertNever(content)
     }
   })
-  const text = parts.join('\n').toWellFormed().replaceAll('\0', '')
+  const text = plain(parts.join('\n'))
   return headAndTailOf(text, TOOL_TEXT_BYTES)
 }
 

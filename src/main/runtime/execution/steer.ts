@@ -2,6 +2,7 @@ import { AppError } from '../../../shared/errors.ts'
 import { hashKey } from '../admission/fingerprint.ts'
 import { withDeadline } from '../../platform/index.ts'
 import type { RuntimeContext } from '../context.ts'
+import { plain } from '../events/cut.ts'
 import type { ActiveRun, RunRegistry } from './active.ts'
 
 const MAX_TEXT_BYTES = 256 * 1024
@@ -24,7 +25,8 @@ export function createSteer(ctx: RuntimeContext, registry: RunRegistry) {
     request: SteerRequest,
     signal?: AbortSignal,
   ): Promise<{ status: 'delivered' | 'undelivered'; replayed: boolean }> {
-    const { sessionId, text } = request
+    const { sessionId } = request
+    const text = plain(request.text)
     if (text.trim() === '' || Buffer.byteLength(text) > MAX_TEXT_BYTES) {
       throw new AppError('prompt_invalid', 'A message needs some text, of at most 256 KiB.')
     }
