@@ -122,14 +122,14 @@ async function attempt(work: () => Promise<unknown>): Promise<void> {
   }
 }
 
-let told: 'act' | 'settle' | 'report' = 'act'
-process.on('message', (message) => (told = message as typeof told))
+const parent: { says: 'act' | 'settle' | 'report' } = { says: 'act' }
+process.on('message', (message) => (parent.says = message as typeof parent.says))
 process.on('disconnect', () => process.exit(1))
 process.send?.('ready')
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-while (told === 'act') {
+while (parent.says === 'act') {
   const sessionId = pick(sessionIds)
   const act = pick(ACTIONS)
   await attempt(() => act(sessionId))
@@ -137,7 +137,7 @@ while (told === 'act') {
 }
 
 // From here on every question is answered, so that what still runs can end.
-while ((told as string) !== 'report') {
+while (parent.says !== 'report') {
   await attempt(answer)
   await pause(50)
 }
