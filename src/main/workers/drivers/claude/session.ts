@@ -2,6 +2,7 @@
  * One Claude Code over stream-json as a session. Its lines are handled in their order, in the reader; a turn runs from our
  * message to its result.
  */
+import type { z } from 'zod'
 import type { Prompt } from '../../../../shared/vocabulary.ts'
 import { WorkerError } from '../../errors.ts'
 import { parseJsonLine } from '../../text/line-reader.ts'
@@ -44,6 +45,8 @@ export async function openSession(
   let began = false
   /** The interrupt was answered before the turn had opened, and thereby for nothing. */
   let interruptedEarly = false
+  /** Told with the first turn, for what comes before belongs to none. */
+  let commands: z.infer<typeof Initialized>['commands'] = []
 
   const dialect: Dialect = {
     startTurn(_turn, prompt) {
@@ -131,6 +134,8 @@ export async function openSession(
       return
     }
     began = true
+    if (commands.length > 0) conversation.content({ kind: 'commands', commands })
+    commands = []
     if (interruptedEarly && conversation.turn.cancelAsked) void interrupt().catch(() => undefined)
   }
 
@@ -228,10 +233,10 @@ export async function openSession(
 
   async function handshake(inner: AbortSignal): Promise<void> {
     const hooks = hooked ? { PreToolUse: [{ matcher: '*', hookCallbackIds: [HOOK] }] } : null
-    const { commands } = await control.ask({ subtype: 'initialize', hooks }, Initialized, inner)
+    const initialized = await control.ask({ subtype: 'initialize', hooks }, Initialized, inner)
+    commands = initialized.commands
     worker.dropKey()
     await serversReady(inner)
-    if (commands.length > 0) conversation.content({ kind: 'commands', commands })
   }
 
   /** A given server that fails to come up shows in the proof; one of the person's own is not waited for without end. */
