@@ -24,6 +24,8 @@ import type { Providers } from './providers/index.ts'
 import { createRehearsal } from './rehearsal/index.ts'
 import { createRuntime, runtimeMigrations } from './runtime/index.ts'
 import type { Runtime } from './runtime/index.ts'
+import { createSchedules, scheduleMigrations } from './schedules/index.ts'
+import { createFiringPort } from './schedules-port.ts'
 import { createWorkers } from './workers/index.ts'
 import { APP_VERSION } from './version.ts'
 
@@ -33,7 +35,7 @@ export interface HostOptions {
   /** The built entries beside this one: where `agent.js` lies. */
   entryDir: string
   env: Readonly<Record<string, string | undefined>>
-  /** It ends with one command: what lasts, such as takeovers, is left as it is. */
+  /** It ends with one command: what lasts, such as takeovers, is left as it is, and nothing is started by the clock. */
   brief?: boolean
 }
 
@@ -78,7 +80,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
   const hostEnv = (name: string): string | undefined => env[name]
   const platform = await openPlatform({
     dataDir: options.dataDir,
-    migrations: [...runtimeMigrations, ...executorMigrations, ...providerMigrations],
+    migrations: [...runtimeMigrations, ...executorMigrations, ...providerMigrations, ...scheduleMigrations],
     testFailpoints: isTestBuild(env),
     env,
   })
@@ -145,7 +147,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
     store: providers.slots('delivery'),
     notify: () => shell.notify,
     titleOf: (sessionId) => runtime.sessions.get(sessionId).title,
-    namedBy: () => [],
+    namedBy: (sessionId) => schedules.deliverTo(sessionId),
   })
   undo.defer(() => places.stop())
   const runtime: Runtime = createRuntime({
@@ -157,10 +159,29 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
     choices: { set: runtimes.set },
   })
   const providerSwitch = createProviderSwitch({ clock, ids, log, store, providers, executor, runtime: () => runtime })
+  const schedules = createSchedules({
+    clock,
+    ids,
+    log,
+    store,
+    timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    port: createFiringPort(runtime, runtimes),
+  })
   const preflights = createPreflights({ clock, ids, agents, workers, hostEnv })
   const views = createViews({ runtime, executor, runtimes, agents })
 
-  const sources = createSources({ clock, log, runtime, executor, providers, settings, places, views })
+  const sources = createSources({
+    clock,
+    log,
+    runtime,
+    executor,
+    runtimes,
+    providers,
+    settings,
+    places,
+    schedules,
+    views,
+  })
   const health = (signal: AbortSignal) => checkHealth({ platform, providers, preflights }, signal)
   const bridge: BridgeServer = createBridgeServer({
     clock,
@@ -176,6 +197,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
       providerSwitch,
       providers,
       places,
+      schedules,
       shell: () => shell,
       health,
       diagnostics: (signal) =>
@@ -197,10 +219,13 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
 
   const { firstScan } = runtime.start()
   void places.sweep()
-  void firstScan.then(
-    (found) => log.info('the first recovery scan is done', { ...found }),
-    (error: unknown) => log.error('the first recovery scan failed', { error }),
-  )
+  void firstScan
+    .then(
+      (found) => log.info('the first recovery scan is done', { ...found }),
+      (error: unknown) => log.error('the first recovery scan failed', { error }),
+    )
+    // Not before: a session whose run was cut by a crash would refuse what is due.
+    .then(() => options.brief !== true && schedules.start())
   void reaper.done.then(
     () => runtime.recovery.wake(),
     (error: unknown) => log.error('earlier workers could not be settled', { error }),
@@ -224,6 +249,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
     sources.stop()
     forgetPresets()
     starting.abort()
+    await schedules.stop()
     const runs = runtime.stop()
     await within('runs', STOP_MS.runs, runs)
     await within('workers', STOP_MS.workers, executor.stop())

@@ -96,6 +96,8 @@ const PERMANENT = [
   'delivery_lease_lost',
   'delivery_plan_conflict',
   'delivery_target_not_found',
+  'schedule_not_found',
+  'schedule_invalid',
   'fork_no_completed_turn',
   'fork_boundary_invalid',
   'fork_boundary_unavailable',

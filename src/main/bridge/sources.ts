@@ -1,6 +1,6 @@
 import type { CatalogView, GatewayView, Notice, TopicEvent } from '../../shared/bridge/index.ts'
 import type { Places } from '../deliveries/index.ts'
-import type { AgentExecutor } from '../executor/index.ts'
+import type { AgentExecutor, SessionRuntimes } from '../executor/index.ts'
 import type { Clock, Log, Settings } from '../platform/index.ts'
 import type { Providers } from '../providers/index.ts'
 import type { DeliveryView as Delivery, Runtime } from '../runtime/index.ts'
@@ -9,6 +9,8 @@ import { gatewayView, requestView } from './handlers/gateway.ts'
 import { catalogView } from './handlers/providers.ts'
 import { ruleViews } from './handlers/rules.ts'
 import { createCommandsTopic } from './commands.ts'
+import { schedulesEvent } from './handlers/schedules.ts'
+import type { Schedules } from '../schedules/index.ts'
 import { createStateTopic } from './state-topic.ts'
 import type { TopicSources } from './types.ts'
 import type { Views } from './views.ts'
@@ -27,6 +29,8 @@ export interface SourceDeps {
   providers: Providers
   settings: Settings
   places: Places
+  schedules: Schedules
+  runtimes: Pick<SessionRuntimes, 'labelOf'>
   views: Views
 }
 
@@ -62,6 +66,7 @@ export function createSources(deps: SourceDeps): Sources {
     targets: await places.views(),
   })
   const deliveries = createStateTopic(targetsEvent)
+  const schedulesTopic = createStateTopic<TopicEvent<'schedules'>>(() => schedulesEvent(deps))
   let toldTargets = JSON.stringify(settings.get('deliveryTargets'))
   const gateway = async (): Promise<GatewayView> => gatewayView(await providers.gateway().status())
   const gatewayTopic = createStateTopic(gateway)
@@ -79,6 +84,9 @@ export function createSources(deps: SourceDeps): Sources {
     tick = null
     for (const sessionId of dirty) tellSession(sessionId)
     dirty.clear()
+  }
+  const tellSchedules = (): void => {
+    if (schedulesTopic.subscribers() > 0) schedulesTopic.publish(schedulesEvent(deps))
   }
   const tellDeliveries = (changed: readonly (Delivery | null)[]): void => {
     if (deliveries.subscribers() === 0) return
@@ -114,7 +122,10 @@ export function createSources(deps: SourceDeps): Sources {
       if (change.kind === 'rules') rules.publish(rulesEvent())
       if (change.kind === 'delivery') tellDeliveries([runtime.deliveries.get(change.deliveryId)])
       // What an answer is sent to is planned with the end of its run.
-      if (change.kind === 'run') tellDeliveries(runtime.deliveries.list({ runId: change.runId }))
+      if (change.kind === 'run') {
+        tellDeliveries(runtime.deliveries.list({ runId: change.runId }))
+        if (deps.schedules.isOf(change.sessionId)) tellSchedules()
+      }
       if ('sessionId' in change) markDirty(change.sessionId)
     }),
     settings.subscribe(({ deliveryTargets }) => {
@@ -136,6 +147,7 @@ export function createSources(deps: SourceDeps): Sources {
         (error: unknown) => log.warn('the gateway’s status could not be told', { error }),
       )
     }),
+    deps.schedules.onChange(() => tellSchedules()),
     executor.onChange(() => {
       workers.publish(workersEvent())
       for (const worker of executor.overview()) if (worker.sessionId !== null) markDirty(worker.sessionId)
@@ -160,6 +172,7 @@ export function createSources(deps: SourceDeps): Sources {
       settings: (_filter, { signal }) => settingsTopic.open(signal),
       rules: (_filter, { signal }) => rules.open(signal),
       deliveries: (_filter, { signal }) => deliveries.open(signal),
+      schedules: (_filter, { signal }) => schedulesTopic.open(signal),
       providers: (_filter, { signal }) => providersTopic.open(signal),
       gateway: (_filter, { signal }) => gatewayTopic.open(signal),
       requests: (_filter, { signal }) => requests.open(signal),

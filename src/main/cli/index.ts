@@ -9,6 +9,7 @@ import { EXIT } from './exit-codes.ts'
 import { listenForInterrupts, whenAborted } from './interrupt.ts'
 import { printError } from './print.ts'
 import { run } from './run.ts'
+import { schedule } from './schedule.ts'
 import { sessions } from './sessions.ts'
 import { takeover } from './takeover.ts'
 import { USAGE, UsageError } from './usage.ts'
@@ -20,6 +21,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   run,
   doctor: untilInterrupted(doctor),
   sessions: untilInterrupted(sessions),
+  schedule,
   call: untilInterrupted(call),
   takeover,
 }

@@ -9,12 +9,21 @@ import { UsageError } from './usage.ts'
 const APPROVALS = ['ask', 'once', 'all', 'deny'] as const
 export type Approval = (typeof APPROVALS)[number]
 
+/** For `parseArgs`. */
+export const PROMPT_OPTIONS = {
+  agent: { type: 'string' },
+  dir: { type: 'string', default: '.' },
+  provider: { type: 'string' },
+  model: { type: 'string' },
+  mode: { type: 'string', default: 'agent' },
+} as const
+
 export interface RunOptions {
   agentId: AgentId
   dir: string
   provider: string | null
   model: string | null
-  mode: Mode
+  mode: Exclude<Mode, 'os'>
   approve: Approval
   json: boolean
   prompt: string
@@ -27,21 +36,25 @@ export function readRunOptions(args: readonly string[]): RunOptions {
     strict: true,
     allowPositionals: true,
     options: {
-      agent: { type: 'string' },
-      dir: { type: 'string', default: '.' },
-      provider: { type: 'string' },
-      model: { type: 'string' },
-      mode: { type: 'string', default: 'agent' },
+      ...PROMPT_OPTIONS,
       approve: { type: 'string', default: 'ask' },
       json: { type: 'boolean', default: false },
     },
   })
+  const approve = APPROVALS.find((each) => each === values.approve)
+  if (approve === undefined) throw new UsageError('--approve takes ask, once, all or deny.')
+  return { ...readPromptOptions(values, positionals), approve, json: values.json }
+}
+
+/** The part that `run` and `schedule add` share. @throws UsageError with what is wrong. */
+export function readPromptOptions(
+  values: { agent?: string; dir: string; provider?: string; model?: string; mode: string },
+  positionals: readonly string[],
+): Omit<RunOptions, 'approve' | 'json'> {
   const agent = AgentId.safeParse(values.agent)
   if (!agent.success) throw new UsageError('--agent takes builtin, codex, claude, or acp:<id>.')
   const mode = Mode.exclude(['os']).safeParse(values.mode)
   if (!mode.success) throw new UsageError('--mode takes plan, agent or yolo.')
-  const approve = APPROVALS.find((each) => each === values.approve)
-  if (approve === undefined) throw new UsageError('--approve takes ask, once, all or deny.')
   const [prompt = '', ...others] = positionals
   if (prompt.trim() === '' || others.length > 0) throw new UsageError('Give the prompt as one quoted argument.')
   return {
@@ -50,14 +63,15 @@ export function readRunOptions(args: readonly string[]): RunOptions {
     provider: values.provider ?? null,
     model: values.model ?? null,
     mode: mode.data,
-    approve,
-    json: values.json,
     prompt,
   }
 }
 
 /** Null: nothing was asked for, so that the session takes its agent's default. @throws AppError `model_profile_not_found`. */
-export async function chooseRuntime(bridge: Bridge, options: RunOptions): Promise<RuntimeChoice | null> {
+export async function chooseRuntime(
+  bridge: Bridge,
+  options: Pick<RunOptions, 'provider' | 'model' | 'agentId'>,
+): Promise<RuntimeChoice | null> {
   const { provider, model, agentId } = options
   if (provider === null && model === null) return null
   const { connections, defaults } = await bridge.call('providers.list', {})

@@ -1,13 +1,10 @@
 import type { Bridge } from '../../shared/bridge/client.ts'
-import { AppError } from '../../shared/errors.ts'
-import { readEvent } from '../../shared/events.ts'
-import type { EventData, SessionEvent } from '../../shared/events.ts'
-import type { Answer, RunState } from '../../shared/vocabulary.ts'
-import { EXIT } from './exit-codes.ts'
-import type { Command } from './index.ts'
+import type { EventData, TypedEvent } from '../../shared/events.ts'
+import type { Answer } from '../../shared/vocabulary.ts'
 import { askOnTerminal } from './ask.ts'
+import { followRun } from './follow.ts'
+import type { Command } from './index.ts'
 import { printError } from './print.ts'
-import { createProgress } from './progress.ts'
 import { chooseRuntime, readRunOptions } from './run-options.ts'
 import type { RunOptions } from './run-options.ts'
 
@@ -25,16 +22,8 @@ async function runSession(bridge: Bridge, options: RunOptions, interrupted: Abor
     mode: options.mode,
     ...(choice === null ? {} : { choice }),
   })
-  const progress = createProgress(options)
-  const ended = Promise.withResolvers<{ state: RunState; denied: boolean }>()
-  let runId: string | null = null
-  let denied = false
   const asking = new Map<string, AbortController>()
-
-  const onEvent = (event: SessionEvent): void => {
-    progress.event(event)
-    const typed = readEvent(event)
-    if (typed === null) return
+  const event = (typed: TypedEvent): void => {
     if (typed.type === 'decision_requested') {
       const settled = new AbortController()
       asking.set(typed.data.decisionId, settled)
@@ -48,52 +37,11 @@ async function runSession(bridge: Bridge, options: RunOptions, interrupted: Abor
     if (typed.type === 'decision_resolved') {
       asking.get(typed.data.decisionId)?.abort()
       asking.delete(typed.data.decisionId)
-      if (isRefusal(typed.data.answer, typed.data.by.via)) denied = true
     }
-    if (typed.type === 'run_finished' || typed.type === 'run_recovered')
-      ended.resolve({ state: typed.data.state, denied })
   }
-  const unsubscribe = bridge.subscribe(
-    'session.events',
-    { sessionId: session.id },
-    {
-      after: 0,
-      event: onEvent,
-      ended: (_reason, error) => ended.reject(error ?? new AppError('host_unreachable', 'The host went away.')),
-    },
-  )
-
-  // A connection that is gone for good brings no further event.
-  const forgetStatus = bridge.onStatus((status) => status.kind === 'refused' && ended.reject(status.error))
-  ended.promise.catch(() => undefined)
-
-  const interrupt = (): void => {
-    if (runId === null) return
-    process.stderr.write('Stopping the run. Press Ctrl-C again to leave at once.\n')
-    bridge.call('runs.stop', { sessionId: session.id, expectedRunId: runId }).catch(printError)
-  }
-  interrupted.addEventListener('abort', interrupt, { once: true })
-  try {
-    if (interrupted.aborted) return EXIT.interrupted
-    const receipt = await bridge.call('runs.submit', { sessionId: session.id, text: options.prompt })
-    runId = receipt.runId
-    if (interrupted.aborted) interrupt()
-    const end = await ended.promise
-    progress.end(end.state)
-    if (interrupted.aborted) return EXIT.interrupted
-    if (end.denied) return EXIT.denied
-    return end.state === 'completed' ? 0 : 1
-  } finally {
-    unsubscribe()
-    forgetStatus()
-    interrupted.removeEventListener('abort', interrupt)
-  }
-}
-
-/** A reject of anyone's, the policy included, is what exit code 3 tells. */
-function isRefusal(answer: Answer | null, via: string): boolean {
-  if (answer === null || !('option' in answer)) return false
-  return (answer.option === 'reject_once' || answer.option === 'reject_session') && via !== 'recovery'
+  const start = async (): Promise<string> =>
+    (await bridge.call('runs.submit', { sessionId: session.id, text: options.prompt })).runId
+  return followRun(bridge, { sessionId: session.id, after: 0, json: options.json, start, event }, interrupted)
 }
 
 async function decide(

@@ -4,6 +4,7 @@ export const USAGE = `Usage: wheelhouse COMMAND [options]
   serve     serve the interface to a browser on this machine
   doctor    check what this machine has and lacks
   sessions  list the sessions
+  schedule  what is asked of agents by the clock
   takeover  let an agent's own config file lead to the gateway, and take it back
   call      reach any procedure of the bridge: wheelhouse call PROCEDURE [JSON]
 
@@ -19,13 +20,23 @@ wheelhouse run --agent AGENT [--dir FOLDER] [options] "PROMPT"
                      deny    deny everything
   --json             the session's events on standard output, one JSON object a line
 
+wheelhouse schedule add --cron "0 9 * * 1-5" --agent AGENT [--dir FOLDER] [options] "PROMPT"
+  --name NAME        what it is called (default: the prompt's beginning)
+  --zone ZONE        the time zone of its times, such as Europe/Berlin (default: this machine's)
+  --provider, --model, --mode   as of run; what would be asked is refused after ten minutes without an answer
+  --deliver NAME     a place that its answers are sent to; may be given again
+  --catch-up         make up, once, for times that passed while nothing was open
+wheelhouse schedule list [--json]
+wheelhouse schedule run|pause|resume|remove NAME
+Due schedules are started by the app, and by wheelhouse serve, while one of them is open.
+
 wheelhouse serve [--port N]
 wheelhouse doctor [--json]
 wheelhouse sessions [--json]
 wheelhouse takeover status|plan|enable|disable|repair|restore --client codex|claude [--as base_url|provider_table]
                     [--config FILE] [--json]
 
-Exit codes of run: 0 completed, 1 failed, 2 wrong usage, 3 something was denied or blocked, 130 interrupted.
+Exit codes of run and schedule run: 0 completed, 1 failed, 2 wrong usage, 3 something was denied or blocked, 130 interrupted.
 The data folder is $WHEELHOUSE_HOME, or the system's usual place. Commands use the host that runs on it, or one of their own.
 `
 

@@ -3,7 +3,7 @@ import { AppError } from '../../shared/errors.ts'
 import type { Clock, Database, Migration } from './types.ts'
 
 /** A later system may refer to the tables of an earlier one. */
-const ORDER: readonly Migration['system'][] = ['runtime', 'executor', 'providers', 'hosting', 'desktop']
+const ORDER: readonly Migration['system'][] = ['runtime', 'executor', 'providers', 'hosting', 'desktop', 'schedules']
 
 const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS schema_migrations ( system TEXT NOT NULL, version INTEGER NOT NULL CHECK (version >= 1),
   name TEXT NOT NULL, sha256 TEXT NOT NULL, applied_at INTEGER NOT NULL, PRIMARY KEY (system, version)) STRICT`

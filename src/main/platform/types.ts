@@ -111,7 +111,7 @@ export interface Tx {
 }
 
 export interface Migration {
-  system: 'runtime' | 'executor' | 'providers' | 'hosting' | 'desktop'
+  system: 'runtime' | 'executor' | 'providers' | 'hosting' | 'desktop' | 'schedules'
   /** 1, 2, 3 … within its system. */
   version: number
   name: string

@@ -6,6 +6,7 @@ import { inputProcedures } from './inputs.ts'
 import { providerProcedures, providerTopics } from './providers.ts'
 import { ruleProcedures, ruleTopics } from './rules.ts'
 import { runProcedures, runTopics } from './runs.ts'
+import { scheduleProcedures, scheduleTopics } from './schedules.ts'
 import { sessionProcedures, sessionTopics } from './sessions.ts'
 import { systemProcedures, systemTopics } from './system.ts'
 
@@ -16,6 +17,7 @@ export const procedures = {
   ...inputProcedures,
   ...ruleProcedures,
   ...deliveryProcedures,
+  ...scheduleProcedures,
   ...providerProcedures,
   ...gatewayProcedures,
 } as const
@@ -25,6 +27,7 @@ export const topics = {
   ...runTopics,
   ...ruleTopics,
   ...deliveryTopics,
+  ...scheduleTopics,
   ...providerTopics,
   ...gatewayTopics,
 } as const
@@ -58,6 +61,7 @@ export {
 export { ConnectionView, CatalogView, ModelView, PresetId, SwitchStep, UsageRow } from './providers.ts'
 export { RuleView } from './rules.ts'
 export { DecisionOutcome, SubmitReceipt } from './runs.ts'
+export { ScheduleView } from './schedules.ts'
 export {
   ConfigView,
   DecisionView,

@@ -1,6 +1,7 @@
 import type { Places } from '../../deliveries/index.ts'
 import type { ProviderSwitch, SessionRuntimes } from '../../executor/index.ts'
 import type { Providers } from '../../providers/index.ts'
+import type { Schedules } from '../../schedules/index.ts'
 import type { Handlers } from '../types.ts'
 import { deliveryHandlers } from './deliveries.ts'
 import { gatewayHandlers } from './gateway.ts'
@@ -8,6 +9,7 @@ import { inputHandlers } from './inputs.ts'
 import { providerHandlers } from './providers.ts'
 import { ruleHandlers } from './rules.ts'
 import { runHandlers } from './runs.ts'
+import { scheduleHandlers } from './schedules.ts'
 import { sessionHandlers } from './sessions.ts'
 import { systemHandlers } from './system.ts'
 import type { SystemHandlerDeps } from './system.ts'
@@ -19,6 +21,7 @@ export interface HandlerDeps extends SystemHandlerDeps {
   runtimes: SessionRuntimes
   providerSwitch: ProviderSwitch
   places: Places
+  schedules: Schedules
 }
 
 export function createHandlers(deps: HandlerDeps): Handlers {
@@ -29,6 +32,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...inputHandlers(deps),
     ...ruleHandlers(deps),
     ...deliveryHandlers(deps),
+    ...scheduleHandlers(deps),
     ...providerHandlers(deps),
     ...gatewayHandlers(deps),
   }
