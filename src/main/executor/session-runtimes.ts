@@ -4,6 +4,7 @@ import type { Store } from '../platform/index.ts'
 import type { Providers, RuntimeEffect } from '../providers/index.ts'
 import type { Runtime } from '../runtime/index.ts'
 import type { Agents } from './agents.ts'
+import { cascade } from './cascade.ts'
 import type { AgentExecutor } from './executor.ts'
 
 export interface RuntimeOption {
@@ -21,6 +22,8 @@ export interface SessionRuntimes {
   initial(agentId: AgentId): RuntimeChoice
   labelOf(agentId: AgentId, choice: RuntimeChoice): string
   isRehearsal(choice: RuntimeChoice): boolean
+  /** What the session would run on were its Provider alone another one. */
+  cascade(session: { agentId: AgentId; choice: RuntimeChoice }, connectionId: string | null): RuntimeChoice
   /** What `set` would answer; null: the choice is none that a Provider is asked for. Changes nothing. */
   preview(session: { id: string; agentId: AgentId }, choice: RuntimeChoice): RuntimeEffect | null
   /** Binding and session row move together, in one transaction. @throws AppError `config_conflict`, `config_value_invalid`. */
@@ -82,6 +85,7 @@ export function createSessionRuntimes(deps: {
       return choice.modelId ?? 'A Provider that is no longer there'
     },
     isRehearsal: (choice) => choice.connectionId !== null && deps.presetOf(choice.connectionId) === 'rehearsal',
+    cascade: ({ agentId, choice }, connectionId) => cascade(options(agentId), choice, connectionId),
     preview({ id, agentId }, choice) {
       const { client } = agents.get(agentId)
       if (client === null || choice.connectionId === null || providers.failure() !== null) return null

@@ -221,6 +221,8 @@ export const sessionProcedures = {
       expectedRev: z.int(),
       mode: Mode.optional(),
       choice: RuntimeChoice.optional(),
+      /** The Provider alone, in place of `choice`: model and effort follow as far as it has them. Null: the agent's own login. */
+      connectionId: z.string().max(64).nullable().optional(),
       allowHistoryStrip: z.boolean().default(false),
     }),
     output: z.object({ rev: z.int(), effect: RuntimeEffect }),

@@ -2,8 +2,9 @@ import { expect, test } from 'vitest'
 import { sessionHandlers } from '../../../src/main/bridge/handlers/sessions.ts'
 import type { CallContext } from '../../../src/main/bridge/types.ts'
 import type { Views } from '../../../src/main/bridge/views.ts'
+import { cascade } from '../../../src/main/executor/cascade.ts'
 import type { RuntimeOption, SessionRuntimes } from '../../../src/main/executor/index.ts'
-import type { Settings } from '../../../src/main/platform/index.ts'
+import type { Settings, Tx } from '../../../src/main/platform/index.ts'
 import type { RuntimeChoice } from '../../../src/shared/vocabulary.ts'
 import { createTestRuntime } from '../runtime/support/runtime.ts'
 import type { TestRuntime } from '../runtime/support/runtime.ts'
@@ -15,11 +16,12 @@ const context: CallContext = {
   actor: { via: 'window', connection: 'g' },
 }
 
-function handlersOf(t: TestRuntime, options: readonly RuntimeOption[]) {
+function handlersOf(t: TestRuntime, options: readonly RuntimeOption[], more: Partial<SessionRuntimes> = {}) {
   const runtimes: Pick<SessionRuntimes, 'options' | 'labelOf' | 'preview'> = {
     options: () => options,
     preview: () => ({ kind: 'next_turn', historyStripped: false }),
     labelOf: (_agentId, choice) => choice.modelId ?? '',
+    ...more,
   }
   const settings: Pick<Settings, 'get'> = { get: (() => false) as Settings['get'] }
   return sessionHandlers({
@@ -81,4 +83,33 @@ test('a change of model and mode at once still says that the history was strippe
   const { rev, effect } = await handlers['sessions.config.set'](change, context)
   expect(effect).toEqual({ kind: 'next_turn', historyStripped: true })
   expect(t.runtime.sessions.get(sessionId)).toMatchObject({ mode: 'plan', rev })
+
+test('RT-A60 another Provider is one change of the row through the one door, and the model follows it', async () => {
+  await using t = await createTestRuntime()
+  const sessionId = await make(t, { ...CHOICE, effort: 'max' })
+  const option = (connectionId: string, efforts: RuntimeOption['efforts']): RuntimeOption => ({
+    choice: { connectionId, modelId: 'gpt-5', effort: 'default' },
+    label: connectionId,
+    ready: true,
+    efforts,
+  })
+  const options = [option('c', ['low', 'max']), option('d', ['low', 'high'])]
+  const handlers = handlersOf(t, options, {
+    cascade: ({ choice }, connectionId) => cascade(options, choice, connectionId),
+    set: async ({ choice, expectedRev, by }) => {
+      const set = (tx: Tx) => t.runtime.config.applyChoice({ sessionId, choice, expectedRev, by }, tx)
+      const { rev } = await t.store.writeTx(set)
+      return { rev, effect: { kind: 'next_turn', historyStripped: false } }
+    },
+  })
+  const before = t.runtime.sessions.get(sessionId).rev
+  const set = { sessionId, expectedRev: before, connectionId: 'd', allowHistoryStrip: false }
+  expect(await handlers['sessions.config.set'](set, context)).toMatchObject({ rev: before + 1 })
+  expect(t.runtime.sessions.get(sessionId).choice).toEqual({ connectionId: 'd', modelId: 'gpt-5', effort: 'high' })
+  const { events } = t.runtime.events.read({ sessionId, afterSeq: 0, limit: 100 })
+  const changes = events.filter(({ type }) => type === 'config_changed')
+  expect(changes.map(({ data }) => data)).toEqual([
+    { rev: before + 1, changed: expect.objectContaining({ choice: expect.objectContaining({ connectionId: 'd' }) }) },
+  ])
+  await expect(handlers['sessions.config.set'](set, context)).rejects.toMatchObject({ code: 'config_conflict' })
 })

@@ -131,7 +131,11 @@ export function sessionHandlers(deps: {
         source: 'catalog',
       }
     },
-    'sessions.config.set': async ({ sessionId, expectedRev, mode, choice, allowHistoryStrip }, { actor, signal }) => {
+    'sessions.config.set': async (input, { actor, signal }) => {
+      const { sessionId, expectedRev, mode, connectionId, allowHistoryStrip } = input
+      const choice =
+        input.choice ??
+        (connectionId === undefined ? undefined : runtimes.cascade(runtime.sessions.get(sessionId), connectionId))
       let rev = expectedRev
       let effect: ProcedureOutput<'sessions.config.set'>['effect'] = { kind: 'next_turn', historyStripped: false }
       if (choice !== undefined) {
