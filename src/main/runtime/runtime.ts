@@ -39,6 +39,8 @@ import { createLeaseValidity } from './leases/validity.ts'
 import { createRecovery } from './recovery/attempt.ts'
 import { createCoordinator } from './recovery/coordinator.ts'
 import { createInspector } from './recovery/inspect.ts'
+import { createRemoteRuns } from './recovery/remote.ts'
+import { createReopen } from './recovery/reopen.ts'
 import { createStop } from './recovery/stop.ts'
 import { createBindings } from './sessions/bindings.ts'
 import type { Bindings } from './sessions/bindings.ts'
@@ -79,6 +81,8 @@ export interface RuntimeDeps extends Platform {
   isHeld: (sessionId: string) => boolean
   /** The setting that offers mode `os`. */
   osEnabled?: () => boolean
+  /** Whether that connection still is one; by default each is. */
+  isProvider?: (connectionId: string) => boolean
   resources?: ResourcePort
   endWork?: EndWork
   choices?: ChoicePort
@@ -143,7 +147,7 @@ export interface Runtime {
   changes: { subscribe(listener: (change: RuntimeChange) => void): Disposable }
   /** One round of the hourly cleanup, now. Never rejects. */
   cleanUp(): Promise<void>
-  recovery: { scanNow(): Promise<ScanOutcome>; wake(): void }
+  recovery: { scanNow(): Promise<ScanOutcome>; wake(): void; reopen: ReturnType<typeof createReopen> }
   readonly instanceId: string
   /** Begins to recover what an earlier process left; returns at once. */
   start(): { firstScan: Promise<ScanOutcome> }
@@ -209,7 +213,8 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
   const registry = createRunRegistry()
   const slots = createSlots(Math.min(32, Math.max(1, deps.slots ?? DEFAULT_SLOTS)), WAITING_RUNS)
   const decisions = createDecisionService(ctx, registry)
-  const recovery = createRecovery(ctx, registry)
+  const remotes = createRemoteRuns(ctx, (attached) => void startRun(runDeps(), attached))
+  const recovery = createRecovery(ctx, registry, remotes)
   const inspect = createInspector(ctx, registry)
   const osEnabled = deps.osEnabled ?? (() => false)
   const { isHeld } = deps
@@ -217,6 +222,7 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
   const halt = new AbortController()
   const removals = createRemovals(ctx)
   const artifacts = createArtifacts(ctx, registry, removals)
+  const runDeps = () => ({ ctx, registry, slots, decisions, artifacts })
   const deliveries = createDeliveries({ ctx, transports, artifacts })
   endWorks.push(artifacts, deliveries.endWork, ...(deps.endWork === undefined ? [] : [deps.endWork]))
   const inputs = createInputs({ ctx, removals, refuseWhenStopping, stopping: halt.signal })
@@ -236,6 +242,7 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
     osEnabled,
     bindingOf: (sessionId) => tables.bindings.of(sessionId)?.source ?? null,
     targetsOf: createTargetsOf(deps.deliveries),
+    isProvider: deps.isProvider ?? (() => true),
   }
   const asides = createAsides({ ctx, snapshots: snapshotDeps, refuseWhenStopping, stopping: halt.signal })
   const admissions = createAdmissions({
@@ -246,7 +253,7 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
     isHeld,
     refuseWhenStopping,
     start(admitted) {
-      const run = startRun({ ctx, registry, slots, decisions, artifacts }, admitted)
+      const run = startRun(runDeps(), admitted)
       void run.gone.then(() => (stopping === null ? sendQueued(admitted.spec.runId) : undefined))
       return run
     },
@@ -278,6 +285,7 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
     decisions.sync()
     watch.consider()
   })
+  const reopen = createReopen(ctx)
   const events = createEventLog({ tables, hub })
 
   return {
@@ -304,7 +312,7 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
     },
     runs: {
       ...admissions,
-      stop: createStop({ ctx, registry, recovery, inspect }),
+      stop: createStop({ ctx, registry, recovery, inspect, wake: coordinator.wake }),
       steer: createSteer(ctx, registry),
       wait: createWait(ctx, watch),
       aside: asides.ask,
@@ -362,7 +370,15 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
     },
     changes: { subscribe: changes.subscribe },
     cleanUp: housekeeping.round,
-    recovery: { scanNow: coordinator.scanNow, wake: coordinator.wake },
+    recovery: {
+      scanNow: coordinator.scanNow,
+      wake: coordinator.wake,
+      async reopen(request) {
+        refuseWhenStopping()
+        await reopen(request)
+        coordinator.wake()
+      },
+    },
     instanceId: keeper.instanceId,
     start() {
       housekeeping.start()

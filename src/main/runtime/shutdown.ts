@@ -43,7 +43,11 @@ export async function shutDown({
   await within(clock, COORDINATOR_MS, Promise.all([coordinator.stop(), housekeeping.stop(), deliveries.stop()]))
 
   const runs = registry.all()
-  for (const run of runs) run.end({ kind: 'shutdown', graceMs: timing.stopRunsMs * ASKING_SHARE })
+  for (const run of runs) {
+    // What goes on elsewhere is taken up again by the next start.
+    if (run.isRemote()) run.detach()
+    else run.end({ kind: 'shutdown', graceMs: timing.stopRunsMs * ASKING_SHARE })
+  }
   const ended = Promise.all([asides.ended(), ...runs.map(({ gone }) => gone)])
   await within(clock, timing.stopRunsMs, ended)
 

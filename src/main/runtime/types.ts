@@ -85,12 +85,37 @@ export interface Executor {
    * may call again; afterwards never.
    */
   start(spec: ExecutionSpec, sink: ExecutionSink, signal: AbortSignal): Promise<Execution>
+  /**
+   * Takes up a run that goes on elsewhere. At most 10 s. Absent: this executor knows no such runs. `kill` of what it answers
+   * ends the run; letting go of it does not.
+   */
+  attach?(ref: RemoteRef, sink: ExecutionSink, signal: AbortSignal): Promise<Execution>
+  /** Asks it to end. At most 10 s. @throws AppError `remote_stop_unsupported`. */
+  cancelRemote?(ref: RemoteRef, signal: AbortSignal): Promise<void>
   /** Is the worker of a run whose owner died gone? May kill it. At most 5 s; a throw counts as `alive`. */
   quiesce(ref: RunRef, signal: AbortSignal): Promise<'absent' | 'stopped' | 'alive'>
   /** The session is archived or deleted: its idle worker is taken away. At most 7 s. */
   closeSession?(sessionId: string, signal: AbortSignal): Promise<'gone' | 'held'>
   /** Inside the transaction that deletes the session: forget what is kept for it. */
   forgetSession?(sessionId: string, tx: Tx): void
+}
+
+/** What a driver says of a run that goes on elsewhere: the only proof that it does. */
+export interface RemoteEvidence {
+  driver: string
+  remoteId: string
+  /** The driver's own word. */
+  state: string
+  terminal: boolean
+  canCancel: boolean
+  /** Where to go on reading it. */
+  cursor: string | null
+}
+
+/** Identity alone, nothing of a lease. */
+export interface RemoteRef extends Pick<RemoteEvidence, 'driver' | 'remoteId' | 'state' | 'cursor'> {
+  sessionId: string
+  runId: string
 }
 
 export interface RunRef {
@@ -183,6 +208,8 @@ export type ExecutionUpdate =
   /** A file that the agent offers; exactly one of `path` and `open`. Its copy begins at once. */
   | { kind: 'artifact'; path?: string; open?: OpenMaterial; filename?: string; artifactKind?: MaterialKind }
   | ({ kind: 'permission' } & { request: PermissionRequest })
+  /** The run goes on elsewhere, whatever becomes of this process. */
+  | ({ kind: 'remote' } & RemoteEvidence)
   | { kind: 'permission_withdrawn'; requestId: string; why: 'agent' | 'turn_ended' | 'bounds' }
   /** `sent`: the pipe took the bytes; `lost`: it never will. Sets the decision's `applied_at`. */
   | { kind: 'answer_told'; requestId: string; how: 'sent' | 'lost' }
@@ -411,6 +438,8 @@ export type StopCode =
   | 'recovery_started'
   | 'session_recovery_failed'
   | 'remote_stop_unsupported'
+  | 'remote_stop_accepted'
+  | 'remote_stop_failed'
 
 export interface EventPage {
   events: SessionEvent[]

@@ -101,6 +101,9 @@ function apply(view: RunView, event: TypedEvent): void {
       view.retry = { attempt, maxAttempts, reasonCode, retryAfterMs, message, at: event.at }
       return
     }
+    case 'run_reopened':
+      Object.assign(view, { error: null, stopReason: null, recovered: false })
+      return
     case 'run_finished':
     case 'run_recovered': {
       const { error, stopReason, sideEffects, partialOutput } = event.data

@@ -83,6 +83,7 @@ test('a change of model and mode at once still says that the history was strippe
   const { rev, effect } = await handlers['sessions.config.set'](change, context)
   expect(effect).toEqual({ kind: 'next_turn', historyStripped: true })
   expect(t.runtime.sessions.get(sessionId)).toMatchObject({ mode: 'plan', rev })
+})
 
 test('RT-A60 another Provider is one change of the row through the one door, and the model follows it', async () => {
   await using t = await createTestRuntime()

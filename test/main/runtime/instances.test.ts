@@ -77,3 +77,34 @@ test(
     locker.close()
   },
 )
+
+test('RT-A11 an owner on another machine is believed for 15 s after its last heartbeat, and its run ended then', async () => {
+  using dir = createTempDir()
+  const elsewhere = { ownerHost: 'host-b', pid: 1, isAlive: () => true }
+  await using there = await createTestRuntime({ dir: dir.path, namespace: 1, deps: { host: elsewhere } })
+  const { id: sessionId } = there.session
+  const { runId } = await there.submit()
+  await quiet(8)
+  // Its pid says nothing here: on this machine a process of that number may be gone, or be another.
+  const host = { ownerHost: 'host-a', pid: 2, isAlive: () => false }
+  await using here = await createTestRuntime({ dir: dir.path, namespace: 2, deps: { host } })
+  await here.clock.advance(14_000)
+  expect(here.runtime.sessions.inspect(sessionId).state).toBe('external')
+  await expect(here.runtime.recovery.scanNow()).resolves.toMatchObject({ skipped: 1 })
+  here.runtime.start()
+  await here.clock.advance(2_000)
+  expect(here.runtime.sessions.inspect(sessionId).state).toBe('orphaned')
+  await here.clock.advance(13_000)
+  await quiet(8)
+  expect(here.runtime.runs.get(runId)).toMatchObject({ state: 'failed', error: { code: 'owner_lost' } })
+})
+
+test('RT-A11 the same on this machine needs no waiting once the process is gone', async () => {
+  using dir = createTempDir()
+  await using there = await createTestRuntime({ dir: dir.path, namespace: 1 })
+  await there.submit()
+  await quiet(8)
+  const host = { ownerHost: 'host-a', pid: 2, isAlive: () => false }
+  await using here = await createTestRuntime({ dir: dir.path, namespace: 2, deps: { host } })
+  expect(here.runtime.sessions.inspect(there.session.id).state).toBe('orphaned')
+})

@@ -33,6 +33,11 @@ export interface DecisionService {
   /** The run is being stopped: nobody will answer what it still asks. Its rows are settled with its end. */
   cancelBound(run: ActiveRun): void
   forget(run: ActiveRun): void
+  /**
+   * Takes up the questions of a run that was executed before this process had it: what is open waits on, what was answered
+   * meanwhile is handed over. Twice is the same as once. @throws AppError `decision_identity_conflict`.
+   */
+  rehydrate(run: ActiveRun): void
   /** Hands over what was answered by another process. */
   sync(): void
   /** Whether an agent of this process waits for an answer. */
@@ -305,6 +310,34 @@ export function createDecisionService(ctx: RuntimeContext, registry: RunRegistry
     return next
   }
 
+  function rehydrate(run: ActiveRun): void {
+    const { runId, sessionId } = run.spec
+    for (const row of tables.decisions.ofRun(runId)) {
+      if (row.sessionId !== sessionId) {
+        throw new AppError('decision_identity_conflict', 'A question of this run belongs to another session.', {
+          detail: row.id,
+        })
+      }
+      remember(known, run, row)
+      if (row.status === 'pending') bind(run, row)
+      else if (row.status === 'resolved' && row.appliedAt === null) remember(open, run, row)
+    }
+    sync()
+  }
+
+  function sync(): void {
+    for (const run of registry.all()) {
+      for (const { requestId, row } of openOf(run)) {
+        if (row.status === 'pending' || run.closing() || !claim(run, requestId)) continue
+        run.stream
+          .commit((tx, emit) => moveOn(run, tx, emit))
+          .catch((error: unknown) => log.warn('A run is still shown as waiting.', { error, runId: run.spec.runId }))
+        tell(row)
+        void run.hand(requestId, decisionFrom(row))
+      }
+    }
+  }
+
   async function expire(run: ActiveRun, row: DecisionRow): Promise<void> {
     try {
       await settleHere(run, row, { status: 'timed_out', answer: UNANSWERED, by: POLICY })
@@ -338,18 +371,8 @@ export function createDecisionService(ctx: RuntimeContext, registry: RunRegistry
       open.delete(run.spec.runId)
       known.delete(run.spec.runId)
     },
-    sync() {
-      for (const run of registry.all()) {
-        for (const { requestId, row } of openOf(run)) {
-          if (row.status === 'pending' || run.closing() || !claim(run, requestId)) continue
-          run.stream
-            .commit((tx, emit) => moveOn(run, tx, emit))
-            .catch((error: unknown) => log.warn('A run is still shown as waiting.', { error, runId: run.spec.runId }))
-          tell(row)
-          void run.hand(requestId, decisionFrom(row))
-        }
-      }
-    },
+    rehydrate,
+    sync,
     waiting: () => [...open.values()].some((requests) => requests.size > 0),
     resolve,
     pending: (sessionId) => tables.decisions.pending(sessionId),

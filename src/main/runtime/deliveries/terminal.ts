@@ -13,12 +13,24 @@ export type CapabilityOf = (transport: string) => DeliveryCapability | null
  */
 export function planEnd(
   tables: Tables,
-  run: { runId: string; sessionId: string; end: PreparedEnd; at: number; capabilityOf: CapabilityOf },
+  run: {
+    runId: string
+    sessionId: string
+    end: PreparedEnd
+    at: number
+    capabilityOf: CapabilityOf
+    reopened: boolean
+  },
 ): EventDraft[] {
-  const { runId, sessionId, end, at, capabilityOf } = run
+  const { runId, sessionId, end, at, capabilityOf, reopened } = run
   if (end.state !== 'completed' && end.state !== 'incomplete') return []
-  const targets = targetsOfRun(tables, runId)
-  if (targets.length === 0) return []
+  const frozen = targetsOfRun(tables, runId)
+  if (frozen.length === 0) return []
+  // A run that was reopened ends twice. Where its first end is on its way already, nothing else is sent.
+  const taken = reopened ? tables.deliveries.placesOf(runId) : []
+  const targets = frozen.filter(
+    ({ transport, targetId }) => !taken.some((each) => each.transport === transport && each.targetId === targetId),
+  )
   const text = end.assistant?.text ?? ''
   const artifacts = tables.artifacts.ofRun(runId)
   const fresh = planDelivery({ sessionId, runId, text, artifacts, targets, capabilityOf }).filter((delivery) =>

@@ -32,6 +32,10 @@ export interface ActiveRun {
   /** Something was read for the agent that no tool call tells. */
   looked(): void
   end(wish: Wish): void
+  /** It goes on elsewhere, and outlives this process. */
+  isRemote(): boolean
+  /** Lets go of a run that goes on elsewhere: it is neither ended nor stopped. */
+  detach(): void
   /** Settles when the run is no longer owned here: it ended, or it was lost. Never rejects. */
   readonly gone: Promise<void>
 }

@@ -21,6 +21,8 @@ export interface IntakeHandlers {
   permission(request: PermissionRequest): void
   withdrawn(requestId: string, why: string): void
   artifact(offer: ArtifactOffer): void
+  /** The run goes on elsewhere. */
+  remote(): void
   /** Answers the decision's id, or null for a request that needed none. */
   decisionOf(requestId: string): string | null
 }
@@ -44,13 +46,15 @@ export interface IntakeDeps {
   runId: string
   sessionId: string
   handlers: IntakeHandlers
+  /** Of a run that began before this process had it: what is known of it. */
+  earlier: { facts: RunFacts; collector: Collector } | null
 }
 
 export function createIntake(deps: IntakeDeps): Intake {
-  const { clock, log, tables, changes, stream, runId, sessionId, handlers } = deps
-  const collector = createCollector()
+  const { clock, log, tables, changes, stream, runId, sessionId, handlers, earlier } = deps
+  const collector = earlier?.collector ?? createCollector()
   const allowedBy = new Map<string, { reason: string; ruleId: string | null }>()
-  let facts = NO_FACTS
+  let facts = earlier?.facts ?? NO_FACTS
   let closed = false
   let lateTold = false
   let usage: { latest: Usage; timer: Disposable } | null = null
@@ -94,6 +98,8 @@ export function createIntake(deps: IntakeDeps): Intake {
         return takeTold(update.requestId, update.how)
       case 'retrying':
         return takeRetrying(update)
+      case 'remote':
+        return takeRemote(update)
       case 'artifact': {
         const { kind: _kind, artifactKind, ...offer } = update
         return handlers.artifact({ ...offer, ...(artifactKind === undefined ? {} : { kind: artifactKind }) })
@@ -170,6 +176,18 @@ export function createIntake(deps: IntakeDeps): Intake {
     if (decisionId === null) return
     const apply = (): void => void tables.decisions.markTold(decisionId, how, clock.nowMs())
     stream.push({ runId, type: 'decision_told', data: { decisionId, how }, dedupeKey: `told:${decisionId}` }, { apply })
+  }
+
+  /** On disk before anything that follows it: from then on the run is more than this process. */
+  function takeRemote({ kind: _kind, ...remote }: Extract<ExecutionUpdate, { kind: 'remote' }>): void {
+    handlers.remote()
+    const apply = (): void => {
+      tables.records.putRemote(runId, remote, clock.nowMs())
+      tables.runs.setRemote(runId)
+    }
+    const { driver, remoteId, state, terminal, canCancel } = remote
+    const data = { driver, remoteId, state, terminal, canCancel }
+    stream.push({ runId, type: 'run_remote', data }, { apply, urgent: true })
   }
 
   function takeRetrying(update: Extract<ExecutionUpdate, { kind: 'retrying' }>): void {

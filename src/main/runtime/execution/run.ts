@@ -15,6 +15,7 @@ import type { RunEnd } from './launch.ts'
 import type { Slots } from './slots.ts'
 import { transition } from './transition.ts'
 import { aborted, createDeadline } from './waits.ts'
+import type { Attached } from '../recovery/remote.ts'
 
 const ANSWER_TRIES = 3
 
@@ -26,16 +27,23 @@ export interface RunDeps {
   artifacts: Pick<Artifacts, 'offered'>
 }
 
-/** Registers an admitted run and sees it through. Returns at once; `gone` settles at its end. */
-export function startRun(deps: RunDeps, admitted: { spec: ExecutionSpec; lease: Lease }): ActiveRun {
+/**
+ * Registers an admitted run, or one that goes on elsewhere and was attached to, and sees it through. Returns at once; `gone`
+ * settles at its end.
+ */
+export function startRun(
+  deps: RunDeps,
+  admitted: { spec: ExecutionSpec; lease: Lease; attached?: Attached },
+): ActiveRun {
   const { ctx, registry, slots, decisions, artifacts } = deps
   const { clock, log, store, tables, keeper, hub, changes, writer, timing } = ctx
-  const { spec, lease } = admitted
+  const { spec, lease, attached } = admitted
   const { runId, sessionId } = spec
   const wished = new AbortController()
   let wish: Wish | null = null
-  let state: RunState = 'created'
-  let accepted = false
+  let state: RunState = attached?.run.state ?? 'created'
+  let accepted = attached !== undefined
+  let remote = attached !== undefined
   let closing = false
   let resolveRunning: (execution: Execution | null) => void = () => undefined
   let resolveAccepted: () => void = () => undefined
@@ -61,9 +69,12 @@ export function startRun(deps: RunDeps, admitted: { spec: ExecutionSpec; lease: 
       permission: (request) => void decisions.requested(run, request),
       withdrawn: (requestId) => void decisions.withdrawn(run, requestId),
       artifact: (offer) => artifacts.offered(run, offer),
+      remote: () => (remote = true),
       decisionOf: (requestId) => decisions.idOf(run, requestId),
     },
+    earlier: attached === undefined ? null : { facts: attached.run, collector: attached.collector },
   })
+  const letGo = new AbortController()
 
   function moved(to: RunState): void {
     state = to
@@ -125,9 +136,22 @@ export function startRun(deps: RunDeps, admitted: { spec: ExecutionSpec; lease: 
     const { execution } = started
     if (!accepted) await becomeRunning(execution.workerRef)
     await acceptance
-    resolveRunning(execution)
     // Awaited here: the slot is given back when this function returns.
-    return await followExecution(
+    return await follow(execution)
+  }
+
+  /** What its process was asked and told before is taken up first: an answer reaches the agent before its next word is read. */
+  async function takeUp({ execution, connect }: Attached): Promise<RunEnd> {
+    if (state === 'running') deadline.resume()
+    const following = follow(execution)
+    decisions.rehydrate(run)
+    connect(intake.sink)
+    return following
+  }
+
+  function follow(execution: Execution): Promise<RunEnd> {
+    resolveRunning(execution)
+    return followExecution(
       {
         ctx,
         wished: wished.signal,
@@ -179,16 +203,18 @@ export function startRun(deps: RunDeps, admitted: { spec: ExecutionSpec; lease: 
   async function drive(): Promise<void> {
     const lost = aborted(lease.lost)
     const chosen = await Promise.race([
-      outcome().catch((error: unknown): RunEnd => {
+      (attached === undefined ? outcome() : takeUp(attached)).catch((error: unknown): RunEnd => {
         if (!(error instanceof AppError)) log.error('A run broke.', { error, runId })
         const code = error instanceof AppError ? error.code : 'run_failed'
         return { by: 'failure', raw: { message: '', code, phase: 'admission' } }
       }),
       lost.then(() => null),
+      aborted(letGo.signal).then(() => 'let_go' as const),
     ])
     closing = true
     intake.close()
     if (chosen === null) return abandon()
+    if (chosen === 'let_go') return keeper.release(lease)
     try {
       await ending.finish(ending.choose(chosen, { spec, wish, facts: intake.facts(), collector: intake.collector }))
     } catch (error) {
@@ -202,6 +228,8 @@ export function startRun(deps: RunDeps, admitted: { spec: ExecutionSpec; lease: 
   async function abandon(): Promise<void> {
     hub.ownershipLost(sessionId)
     wished.abort()
+    // It is another's now, and goes on.
+    if (remote) return
     const execution = await Promise.race([running, clock.sleep(0).then(() => null)])
     await execution?.kill().catch((error: unknown) => log.error('A lost run could not be ended.', { error, runId }))
   }
@@ -216,6 +244,8 @@ export function startRun(deps: RunDeps, admitted: { spec: ExecutionSpec; lease: 
     moveIn,
     allowed: intake.allowed,
     looked: intake.looked,
+    isRemote: () => remote,
+    detach: () => letGo.abort(),
     async hand(requestId: string, decision: PermissionDecision) {
       const execution = await running
       if (execution !== null) await handOver(execution, requestId, decision)

@@ -66,7 +66,7 @@ export function writeTerminal(tables: Tables, emit: Emit, write: TerminalWrite):
   failpoint('terminal.after_turn')
 
   // A maintenance run has no turn, and nothing of it is delivered.
-  const planned = turn?.open === true ? planEnd(tables, write) : []
+  const planned = turn?.open === true ? planEnd(tables, { ...write, reopened: run.reopenCount > 0 }) : []
   failpoint('terminal.after_delivery')
 
   emit(

@@ -32,6 +32,8 @@ export interface LeaseKeeper {
   /** @throws AppError `lease_lost`. A lease that ran out and that nobody took is renewed by this. */
   fence(tx: Tx, lease: Lease): void
   holds(tx: Tx, lease: Lease): boolean
+  /** Turns the right to recover a run into the right to execute it. @throws AppError `lease_lost`, `lease_purpose_invalid`. */
+  executeIn(tx: Tx, lease: Lease): Lease
   /** Gives it up inside the transaction that ends its use. */
   releaseIn(tx: Tx, lease: Lease): void
   release(lease: Lease): Promise<void>
@@ -163,6 +165,21 @@ export function createLeaseKeeper(deps: KeeperDeps): LeaseKeeper {
       throw new AppError('lease_lost', 'Another process has taken this session over.', { detail: lease.sessionId })
     },
     holds,
+    executeIn(tx, lease) {
+      if (lease.purpose !== 'recovery') {
+        throw new AppError('lease_purpose_invalid', 'Only what recovers a run may go on to execute it.', {
+          detail: lease.purpose,
+        })
+      }
+      this.fence(tx, lease)
+      leases.convert(lease, 'execution', lease.runId)
+      const owned: Lease = { ...lease, purpose: 'execution' }
+      store.afterCommit(tx, () => {
+        const holding = holdings.get(lease.sessionId)
+        if (holding?.lease.epoch === lease.epoch) holdings.set(lease.sessionId, { ...holding, lease: owned })
+      })
+      return owned
+    },
     releaseIn(tx, lease) {
       leases.release(lease, clock.nowMs())
       store.afterCommit(tx, () => {

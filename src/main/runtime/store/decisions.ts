@@ -85,6 +85,10 @@ export function createDecisionTable(db: Database) {
   const PENDING = `SELECT * FROM decisions INDEXED BY decisions_pending WHERE status = 'pending'`
   const pendingSql = db.prepare(`${PENDING} ORDER BY created_at, id`)
   const pendingOfSessionSql = db.prepare(`${PENDING} AND session_id = ? ORDER BY created_at, id`)
+  const ofRunSql = db.prepare('SELECT * FROM decisions WHERE run_id = ? ORDER BY created_at, id')
+  const pendingSql = db.prepare(
+    `SELECT * FROM decisions WHERE status = 'pending' AND (@sessionId IS NULL OR session_id = @sessionId) ORDER BY created_at, id`,
+  )
   const option = `json_extract(nullif(value, ''), '$.option')`
   const CONDITIONS: Readonly<Record<Exclude<keyof DecisionQuery, 'limit' | 'outcome' | 'by'>, string>> = {
     sessionId: 'session_id = @sessionId',
@@ -161,6 +165,10 @@ export function createDecisionTable(db: Database) {
     byRequest(runId: string, requestId: string): DecisionRow | null {
       const row = byRequestSql.get(runId, requestId)
       return row === undefined ? null : toDecision(row)
+    },
+    /** In the order in which they were asked. */
+    ofRun(runId: string): DecisionRow[] {
+      return ofRunSql.all(runId).map(toDecision)
     },
     pendingOfRun(runId: string): DecisionRow[] {
       return pendingOfRunSql.all(runId).map(toDecision)

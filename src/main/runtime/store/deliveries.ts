@@ -52,6 +52,7 @@ const INTENT = Object.keys(IntentColumns.shape)
   .join(', ')
 const ListColumns = IntentColumns.extend({ source: Source, entry: z.string().nullable() })
 const Ids = z.array(z.string())
+const Places = z.array(IntentColumns.pick({ transport: true, target_id: true }))
 
 export interface OperationRow {
   id: string
@@ -180,6 +181,11 @@ export function createDeliveryTable(db: Database) {
        attempt_count = 0, updated_at = @at
      WHERE id IN after AND status IN ('failed', 'uncertain') AND (id = @id OR failure_code LIKE 'dependency\\_%' ESCAPE '\\')`,
   )
+  const withdrawSql = db.prepare(
+    `DELETE FROM delivery_intents WHERE run_id = @runId AND NOT EXISTS (
+       SELECT 1 FROM delivery_operations o WHERE o.intent_id = delivery_intents.id AND (o.attempt_count > 0 OR o.status <> 'pending'))`,
+  )
+  const plannedSql = db.prepare('SELECT transport, target_id FROM delivery_intents WHERE run_id = ?')
   const statusSql = db.prepare('UPDATE delivery_intents SET status = @status, updated_at = @at WHERE id = @id')
   const listSql = db.prepare(
     `SELECT ${INTENT}, r.source AS source,
@@ -267,6 +273,13 @@ export function createDeliveryTable(db: Database) {
       spreadSql.run({ id, status, failureCode, at })
     },
     reopen: (id: string, at: number): boolean => reopenSql.run({ id, at }).changes > 0,
+    /** Forgets what is planned for a run and was not tried yet. */
+    withdraw(runId: string): void {
+      withdrawSql.run({ runId })
+    },
+    /** Where something of this run is on its way, or has been. */
+    placesOf: (runId: string): { transport: string; targetId: string }[] =>
+      Places.parse(plannedSql.all(runId)).map((row) => ({ transport: row.transport, targetId: row.target_id })),
     setStatus(id: string, status: DeliveryStatus, at: number): void {
       statusSql.run({ id, status, at })
     },

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { Usage } from '../../../shared/vocabulary.ts'
 import type { Database } from '../../platform/types.ts'
+import type { RemoteEvidence } from '../types.ts'
 
 const Recovery = z.object({
   run_id: z.string(),
@@ -26,14 +27,10 @@ const Remote = z.object({
   terminal: z.number(),
   can_cancel: z.number(),
   cancel_requested: z.number(),
+  cursor: z.string().nullable(),
 })
 
-export interface RemoteRow {
-  driver: string
-  remoteId: string
-  state: string
-  terminal: boolean
-  canCancel: boolean
+export interface RemoteRow extends RemoteEvidence {
   cancelRequested: boolean
 }
 
@@ -66,6 +63,20 @@ export function createRecordTables(db: Database) {
     `UPDATE run_recoveries SET state = 'completed', next_retry_at = NULL, updated_at = @at, completed_at = @at WHERE run_id = @runId`,
   )
   const remoteSql = db.prepare('SELECT * FROM remote_executions WHERE run_id = ?')
+  const putRemoteSql = db.prepare(
+    `INSERT INTO remote_executions (run_id, driver, remote_id, state, terminal, can_cancel, cursor, updated_at)
+     VALUES (@runId, @driver, @remoteId, @state, @terminal, @canCancel, @cursor, @at)
+     ON CONFLICT (run_id) DO UPDATE SET driver = excluded.driver, remote_id = excluded.remote_id, state = excluded.state,
+       terminal = excluded.terminal, can_cancel = excluded.can_cancel, cursor = excluded.cursor, updated_at = excluded.updated_at`,
+  )
+  const cancelRemoteSql = db.prepare(
+    'UPDATE remote_executions SET cancel_requested = 1, updated_at = @at WHERE run_id = @runId',
+  )
+  const detachSql = db.prepare(
+    `UPDATE run_recoveries SET state = 'detached_remote', last_error = @error, next_retry_at = @nextRetryAt, updated_at = @at
+     WHERE run_id = @runId`,
+  )
+  const forgetViewSql = db.prepare('DELETE FROM run_views WHERE run_id = ?')
   const viewSql = db.prepare('SELECT last_seq, view FROM run_views WHERE run_id = ?')
   const putViewSql = db.prepare(
     `INSERT INTO run_views (run_id, last_seq, view) VALUES (?, ?, ?)
@@ -106,6 +117,22 @@ export function createRecordTables(db: Database) {
     failRecovery(row: { runId: string; error: string; nextRetryAt: number; at: number }): void {
       failSql.run(row)
     },
+    /** The run goes on elsewhere; `error`: why it could not be taken up, and when it is tried again. */
+    detach(row: { runId: string; error: string; nextRetryAt: number | null; at: number }): void {
+      detachSql.run(row)
+    },
+    putRemote(runId: string, remote: RemoteEvidence, at: number): void {
+      const { driver, remoteId, state, cursor } = remote
+      const flags = { terminal: Number(remote.terminal), canCancel: Number(remote.canCancel) }
+      putRemoteSql.run({ runId, driver, remoteId, state, cursor, ...flags, at })
+    },
+    requestCancel(runId: string, at: number): void {
+      cancelRemoteSql.run({ runId, at })
+    },
+    /** What is kept of a finished run's view: it goes on. */
+    forgetView(runId: string): void {
+      forgetViewSql.run(runId)
+    },
     completeRecovery(runId: string, at: number): void {
       completeSql.run({ runId, at })
     },
@@ -120,6 +147,7 @@ export function createRecordTables(db: Database) {
         terminal: row.terminal === 1,
         canCancel: row.can_cancel === 1,
         cancelRequested: row.cancel_requested === 1,
+        cursor: row.cursor,
       }
     },
     view(runId: string): { lastSeq: number; view: string } | null {

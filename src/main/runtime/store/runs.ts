@@ -139,6 +139,11 @@ export function createRunTable(db: Database) {
   const factsSql = db.prepare(
     'UPDATE runs SET side_effects = @sideEffects, partial_output = @partialOutput WHERE id = @id',
   )
+  const remoteSql = db.prepare(`UPDATE runs SET executor = 'remote' WHERE id = ?`)
+  const reopenSql = db.prepare(
+    `UPDATE runs SET state = 'running', reopen_count = reopen_count + 1, finished_at = NULL, error = NULL, prepared = NULL,
+       executor = 'remote', updated_at = @at WHERE id = @id`,
+  )
   const progressSql = db.prepare('UPDATE runs SET progress = ? WHERE id = ?')
   const prepareSql = db.prepare(
     `UPDATE runs SET state = 'terminalizing', prepared = @prepared, updated_at = @at
@@ -217,6 +222,13 @@ export function createRunTable(db: Database) {
     },
     accept(id: string, workerRef: string): void {
       acceptSql.run(workerRef, id)
+    },
+    setRemote(id: string): void {
+      remoteSql.run(id)
+    },
+    /** The one exception from "ended is ended". */
+    reopen(id: string, at: number): void {
+      reopenSql.run({ id, at })
     },
     setFacts(id: string, facts: RunFacts): void {
       factsSql.run({ id, sideEffects: facts.sideEffects, partialOutput: flag(facts.partialOutput) })

@@ -71,6 +71,9 @@ export function createTranscriptTables(db: Database, sessions: SessionTable, ids
   const closeSql = db.prepare(
     `UPDATE turns SET status = @status, end_seq = @endSeq, ended_at = @at WHERE id = @id AND status = 'open'`,
   )
+  const reopenSql = db.prepare(
+    `UPDATE turns SET status = 'open', end_seq = NULL, ended_at = NULL WHERE run_id = ? AND status <> 'open'`,
+  )
   const ofRunSql = db.prepare('SELECT id, run_id, status, start_seq FROM turns WHERE run_id = ? LIMIT 1')
   const messagesSql = db.prepare(
     `SELECT e.id, e.kind, e.body FROM entries e LEFT JOIN turns t ON t.id = e.turn_id
@@ -135,6 +138,9 @@ export function createTranscriptTables(db: Database, sessions: SessionTable, ids
     },
     closeTurn(turnId: string, status: TerminalState, endSeq: number, at: number): void {
       closeSql.run({ id: turnId, status, endSeq, at })
+    },
+    reopenTurn(runId: string): void {
+      reopenSql.run(runId)
     },
     turnOfRun(runId: string): { id: string; open: boolean } | null {
       const raw = ofRunSql.get(runId)
