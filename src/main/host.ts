@@ -156,6 +156,8 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
     deliveries: places.port,
     isHeld: executor.isHeld,
     osEnabled: () => settings.get('osModeEnabled'),
+    // A catalog that cannot be read says nothing of any.
+    isProvider: (connectionId) => providers.failure() !== null || providers.hasConnection(connectionId),
     choices: { set: runtimes.set },
   })
   const providerSwitch = createProviderSwitch({ clock, ids, log, store, providers, executor, runtime: () => runtime })

@@ -68,7 +68,6 @@ const PERMANENT = [
   'event_cursor_expired',
   'event_backlog_full',
   'decision_not_found',
-  'decision_conflict',
   'decision_value_invalid',
   'decision_identity_conflict',
   'source_conflict',

@@ -243,6 +243,10 @@ export function createProviders(deps: ProvidersDeps): Providers {
         return await of.discovery.setEnabled(id, known, enabledIds)
       }),
 
+    hasConnection: (id) =>
+      open()
+        .state.current()
+        .connections.some((row) => row.id === id),
     choices,
     defaultChoice(client) {
       const recorded = open().state.current().defaults[client]

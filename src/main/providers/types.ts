@@ -313,6 +313,8 @@ export interface Providers {
   /** Takes the whole wanted set; the revision does not move. */
   setEnabledModels(id: string, enabledIds: readonly string[]): Promise<Applied<CatalogView>>
 
+  /** Whether there is such a connection. @throws AppError as `failure`. */
+  hasConnection(id: string): boolean
   /** What a session of this client may run on, the default first. The agent's own login is not among them. */
   choices(client: ClientId): readonly ProviderChoice[]
   /** The client's default as a choice; null: its own login. */

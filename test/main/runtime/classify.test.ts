@@ -36,6 +36,48 @@ test.each([
 
 const scene = { runId: 'r', intentId: 'i', attempt: 1, phase: 'model' as const, redact: (text: string) => text }
 
+test.each([
+  ['run_cancelled', 'cancelled', 'user'],
+  ['run_timed_out', 'cancelled', 'user'],
+  ['run_incomplete', 'incomplete', 'user'],
+  ['content_rejected', 'policy', 'user'],
+  ['provider_request_invalid', 'provider', 'none'],
+  ['context_overflow', 'provider', 'user'],
+  ['provider_auth_failed', 'provider', 'user'],
+  ['provider_quota_exhausted', 'provider', 'user'],
+  ['provider_forbidden', 'provider', 'user'],
+  ['model_not_found', 'validation', 'user'],
+  ['provider_timeout', 'transient', 'automatic'],
+  ['rate_limited', 'transient', 'automatic'],
+  ['provider_unavailable', 'transient', 'automatic'],
+  ['provider_request_failed', 'provider', 'none'],
+  ['network_unavailable', 'transport', 'automatic'],
+  ['provider_interrupted', 'transport', 'automatic'],
+  ['tls_untrusted', 'transport', 'user'],
+  ['worker_not_found', 'validation', 'user'],
+  ['worker_not_executable', 'validation', 'user'],
+  ['worker_start_failed', 'transient', 'automatic'],
+  ['worker_start_timeout', 'transient', 'automatic'],
+  ['mcp_server_unavailable', 'tool', 'user'],
+  ['worker_exited', 'transport', 'automatic'],
+  ['worker_killed', 'transport', 'user'],
+  ['worker_protocol_error', 'internal', 'user'],
+  ['tool_failed', 'tool', 'user'],
+  ['policy_blocked', 'policy', 'none'],
+  ['decision_timed_out', 'policy', 'user'],
+  ['decision_undeliverable', 'policy', 'user'],
+  ['storage_full', 'persistence', 'user'],
+  ['database_busy', 'persistence', 'automatic'],
+  ['database_corrupt', 'persistence', 'none'],
+  ['lease_lost', 'persistence', 'reconcile'],
+  ['owner_lost', 'internal', 'user'],
+  ['cancelled_by_user_after_owner_loss', 'cancelled', 'user'],
+  ['run_failed', 'internal', 'user'],
+])('%s is of class %s and retried by %s when nothing was left behind', (code, failureClass, retryMode) => {
+  const info = toErrorInfo(raw({ code }), { ...scene, sideEffects: 'none', partialOutput: false })
+  expect(info).toMatchObject({ code, failureClass, retryMode })
+})
+
 test('what has left traces is repeated only by decision, but what a person stopped stays theirs', () => {
   for (const code of Object.keys(FAILURES)) {
     const clean = toErrorInfo(raw({ code }), { ...scene, sideEffects: 'read_only', partialOutput: false })

@@ -17,6 +17,8 @@ export interface SnapshotDeps {
   /** Whose session it is, where it is bound to a schedule or an outside conversation. */
   bindingOf: (sessionId: string) => Source | null
   targetsOf: TargetsOf
+  /** Whether that connection still is one. */
+  isProvider: (connectionId: string) => boolean
 }
 
 export interface Snapshot {
@@ -27,10 +29,10 @@ export interface Snapshot {
 
 /**
  * What a run may do, frozen as it is now.
- * @throws AppError `source_*`, `mode_*`, `work_dir_missing`, `resources_invalid`.
+ * @throws AppError `source_*`, `mode_*`, `provider_unavailable_config`, `work_dir_missing`, `resources_invalid`.
  */
 export async function takeSnapshot(
-  { clock, timing, resources, osEnabled, bindingOf, targetsOf }: SnapshotDeps,
+  { clock, timing, resources, osEnabled, bindingOf, targetsOf, isProvider }: SnapshotDeps,
   session: SessionRow,
   asked: { source: Source; requestedMode: string | null },
   signal?: AbortSignal,
@@ -46,6 +48,13 @@ export async function takeSnapshot(
     sessionMode: session.mode,
     osEnabled: osEnabled(),
   })
+  const { connectionId, modelId, effort } = session.choice
+  if (connectionId !== null && !isProvider(connectionId)) {
+    throw new AppError(
+      'provider_unavailable_config',
+      'The Provider of this session is gone. Choose another one for it.',
+    )
+  }
   if (!(await isFolder(session.workDir))) {
     throw new AppError('work_dir_missing', 'The work directory of this session no longer exists.', {
       detail: session.workDir,
@@ -56,7 +65,6 @@ export async function takeSnapshot(
   const unattended = isUnattended(source)
   const { agentId, workDir } = session
   const offered = await resolveResources(clock, timing, resources, { agentId, workDir, roots }, signal)
-  const { connectionId, modelId, effort } = session.choice
   const deliveryTargets = targetsOf({ sessionId: session.id, source })
   return {
     policy: {
