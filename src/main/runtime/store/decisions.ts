@@ -86,9 +86,6 @@ export function createDecisionTable(db: Database) {
   const pendingSql = db.prepare(`${PENDING} ORDER BY created_at, id`)
   const pendingOfSessionSql = db.prepare(`${PENDING} AND session_id = ? ORDER BY created_at, id`)
   const ofRunSql = db.prepare('SELECT * FROM decisions WHERE run_id = ? ORDER BY created_at, id')
-  const pendingSql = db.prepare(
-    `SELECT * FROM decisions WHERE status = 'pending' AND (@sessionId IS NULL OR session_id = @sessionId) ORDER BY created_at, id`,
-  )
   const option = `json_extract(nullif(value, ''), '$.option')`
   const CONDITIONS: Readonly<Record<Exclude<keyof DecisionQuery, 'limit' | 'outcome' | 'by'>, string>> = {
     sessionId: 'session_id = @sessionId',
