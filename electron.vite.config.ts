@@ -17,6 +17,7 @@ export default defineConfig({
           serve: 'src/main/serve.ts',
           cli: 'src/main/cli.ts',
           agent: 'src/agent/index.ts',
+          'mcp-bridge': 'src/mcp-bridge/index.ts',
         },
       },
     },

@@ -16,7 +16,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['test/{main,shared,agent,preload,tools}/**/*.test.ts'],
+          include: ['test/{main,shared,agent,mcp-bridge,preload,tools}/**/*.test.ts'],
           setupFiles,
           expect: patience,
           testTimeout: 60_000,

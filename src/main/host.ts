@@ -6,6 +6,7 @@ import { createPlaces } from './deliveries/index.ts'
 import {
   createAgentExecutor,
   createAgents,
+  createMcpServers,
   createPreflights,
   bundledCodexModels,
   createProviderSwitch,
@@ -14,6 +15,7 @@ import {
 } from './executor/index.ts'
 import { diagnosticFacts } from './diagnostic-facts.ts'
 import { exportDiagnostics } from './diagnostics/index.ts'
+import type { BridgeProgram } from './executor/index.ts'
 import { checkHealth } from './health.ts'
 import { openInstallation } from './installation.ts'
 import type { Installation } from './installation.ts'
@@ -119,7 +121,21 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
       home: join(paths.dataDir, 'agent'),
     },
   })
-  const executor = createAgentExecutor({ clock, ids, log, paths, store, workers, providers, agents, hostEnv })
+  const mcp = createMcpServers({ ...platform, secretStore: providers.secretStore })
+  const executor = createAgentExecutor({
+    clock,
+    ids,
+    log,
+    paths,
+    store,
+    workers,
+    providers,
+    agents,
+    mcp,
+    bridge: bridgeProgram(options.entryDir),
+    artifacts: { publish: (request, signal) => runtime.artifacts.publish(request, signal) },
+    hostEnv,
+  })
   const reaper = executor.startReaping()
 
   const presets = new Map<string, string>()
@@ -159,6 +175,14 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
     // A catalog that cannot be read says nothing of any.
     isProvider: (connectionId) => providers.failure() !== null || providers.hasConnection(connectionId),
     choices: { set: runtimes.set },
+    resources: {
+      resolve({ workDir }) {
+        const offered = mcp.offered(workDir)
+        const required = offered.filter((server) => server.required)
+        const names = (servers: typeof offered): string[] => servers.map(({ name }) => name)
+        return Promise.resolve({ skills: [], mcpServers: names(offered), mcpRequired: names(required) })
+      },
+    },
   })
   const providerSwitch = createProviderSwitch({ clock, ids, log, store, providers, executor, runtime: () => runtime })
   const schedules = createSchedules({
@@ -194,6 +218,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
       runtime,
       executor,
       preflights,
+      mcp,
       views,
       runtimes,
       providerSwitch,
@@ -272,6 +297,11 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
     },
     stop: () => (stopping ??= stop()),
   }
+}
+
+/** The MCP bridge lies beside the other entries. */
+function bridgeProgram(entryDir: string): BridgeProgram {
+  return { command: process.execPath, script: join(entryDir, 'mcp-bridge.js') }
 }
 
 /** On a machine with nothing configured the built-in agent has a model all the same: the rehearsal. */

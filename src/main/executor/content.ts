@@ -1,6 +1,8 @@
 import type { ExecutionUpdate } from '../runtime/index.ts'
 import type { ContentItem } from '../workers/index.ts'
 
+const PUBLISH = 'mcp__wheelhouse__publish_artifact'
+
 /** One item of the worker's ordered channel in the runtime's words; null: nothing that the log keeps. */
 export function toUpdate(item: ContentItem): ExecutionUpdate | null {
   switch (item.kind) {
@@ -9,7 +11,9 @@ export function toUpdate(item: ContentItem): ExecutionUpdate | null {
       return { kind: item.role === 'agent' ? 'output' : 'thought', messageId: item.messageId, text: item.text }
     case 'tool': {
       const { toolCallId, phase, tool, name, title, status, paths, content } = item
-      return { kind: 'tool', toolCallId, phase, tool, name, title, status, paths, content }
+      // What an agent publishes it only reads: nothing changes by it.
+      const kind = name === PUBLISH ? 'read' : tool
+      return { kind: 'tool', toolCallId, phase, tool: kind, name, title, status, paths, content }
     }
     case 'plan':
       return { kind: 'plan', entries: item.entries }

@@ -18,7 +18,7 @@ export function executePrompt(
 ): Execution {
   const { session, desk, sessionId } = worker
   const exchangeBefore = parts.providers.lastExchange(sessionId)?.n ?? 0
-  worker.lend(sink)
+  worker.lend({ sink, runId: spec.runId })
   sink.push({ kind: 'accepted', workerId: worker.workerId, agentSessionId: session.id })
 
   const run = async (): Promise<ExecutionEnd> => {

@@ -1,3 +1,4 @@
+import type { McpServerInput, McpTestResult } from '../../shared/mcp.ts'
 import { AppError } from '../../shared/errors.ts'
 import type { Actor } from '../../shared/vocabulary.ts'
 import type { Tx } from '../platform/index.ts'
@@ -9,6 +10,7 @@ import { toRawFailure } from './failures.ts'
 import { createAsideWorkers } from './aside-workers.ts'
 import { createWorkerLedger } from './ledger.ts'
 import { closeRecord, endRoute, openWorker, setupOf } from './open-worker.ts'
+import { testMcpServer } from './mcp/index.ts'
 import { createWorkerPool } from './pool.ts'
 import { reapEarlierWorkers } from './reaper.ts'
 import type { Reaper } from './reaper.ts'
@@ -38,6 +40,8 @@ export interface AgentExecutor extends Executor {
   /** The setup of the session's open worker moved with its route: the next prompt needs no new one. */
   choiceMoved(sessionId: string, choice: WorkerSetup['choice']): void
   refusalReason(sessionId: string): 'in_answer' | 'steer' | 'next_prompt' | null
+  /** Starts an MCP server as an agent would, asks for its tools and ends it. @throws AppError as `testMcpServer`. */
+  testMcp(input: McpServerInput, signal: AbortSignal): Promise<McpTestResult>
   overview(): readonly WorkerOverview[]
   onChange(listener: () => void): () => void
   /** @throws AppError `worker_unknown`. */
@@ -64,7 +68,7 @@ export function createAgentExecutor(deps: ExecutorDeps): AgentExecutor {
     await pool.settled(spec.sessionId)
     const warm = pool.borrow(spec.sessionId)
     if (warm !== null) {
-      if (!warm.exited() && (await fits(warm, setupOf(spec)))) return warm
+      if (!warm.exited() && (await fits(warm, setupOf(parts, spec)))) return warm
       const outcome = await pool.release(warm)
       if (outcome.kind === 'held') throw stillAlive(warm.workerId)
     }
@@ -129,6 +133,7 @@ export function createAgentExecutor(deps: ExecutorDeps): AgentExecutor {
       if (worker !== null) worker.setup = { ...worker.setup, choice }
     },
     refusalReason: (sessionId) => pool.get(sessionId)?.session.refusalReason ?? null,
+    testMcp: (input, signal) => testMcpServer({ ...parts, servers: parts.mcp }, input, signal),
     overview() {
       const own = pool.list().map(({ worker, idleSinceMs, releasing }): WorkerOverview => ({
         workerId: worker.workerId,
@@ -200,7 +205,9 @@ async function fits(worker: LiveWorker, wanted: WorkerSetup): Promise<boolean> {
     has.sandbox === wanted.sandbox &&
     has.roots.length === wanted.roots.length &&
     has.roots.every((root, index) => root === wanted.roots[index]) &&
-    has.choice.connectionId === wanted.choice.connectionId
+    has.choice.connectionId === wanted.choice.connectionId &&
+    has.unattended === wanted.unattended &&
+    has.servers === wanted.servers
   if (!same) return false
   const { modelId, effort } = wanted.choice
   if (has.choice.modelId === modelId && has.choice.effort === effort) return true

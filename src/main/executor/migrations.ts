@@ -52,4 +52,37 @@ export const executorMigrations: readonly Migration[] = [
         ) STRICT, WITHOUT ROWID;`)
     },
   },
+  {
+    system: 'executor',
+    version: 3,
+    name: 'MCP servers and agents of a person',
+    /** What was set up by hand, beside the settings: it is listed and changed one by one, and secrets are named by slot. */
+    up(db) {
+      db.exec(`
+        CREATE TABLE mcp_servers (
+          id TEXT PRIMARY KEY,
+          scope TEXT NOT NULL CHECK (scope IN ('person','project')),
+          project TEXT NOT NULL,
+          name TEXT NOT NULL,
+          command TEXT NOT NULL,
+          args TEXT NOT NULL CHECK (json_valid(args)),
+          env TEXT NOT NULL CHECK (json_valid(env)),
+          required INTEGER NOT NULL CHECK (required IN (0,1)),
+          enabled INTEGER NOT NULL CHECK (enabled IN (0,1)),
+          rev INTEGER NOT NULL,
+          created_at INTEGER NOT NULL,
+          updated_at INTEGER NOT NULL,
+          UNIQUE (scope, project, name)
+        ) STRICT;
+        CREATE TABLE agents (
+          id TEXT PRIMARY KEY,
+          label TEXT NOT NULL,
+          command TEXT NOT NULL,
+          args TEXT NOT NULL CHECK (json_valid(args)),
+          pass_env TEXT NOT NULL CHECK (json_valid(pass_env)),
+          created_at INTEGER NOT NULL,
+          removed_at INTEGER
+        ) STRICT;`)
+    },
+  },
 ]

@@ -7,11 +7,15 @@ import { PERMISSION_MODE } from './agents.ts'
 import type { AgentDefinition } from './agents.ts'
 import { toUpdate } from './content.ts'
 import { createPermissionDesk } from './permissions.ts'
+import { openConversation } from './open-conversation.ts'
+import { failedServer, leftOut, serversFor, serversVersion } from './mcp/index.ts'
+import type { WorkerServers } from './mcp/index.ts'
 import type { LiveWorker, Parts, WorkerSetup } from './types.ts'
 
-export function setupOf(spec: ExecutionSpec): WorkerSetup {
-  const { mode, sandbox, roots, connectionId, modelId, effort } = spec.policy
-  return { mode, sandbox, roots, choice: { connectionId, modelId, effort } }
+export function setupOf(parts: Pick<Parts, 'mcp'>, spec: ExecutionSpec): WorkerSetup {
+  const { mode, sandbox, roots, connectionId, modelId, effort, unattended } = spec.policy
+  const servers = serversVersion(parts, spec)
+  return { mode, sandbox, roots, choice: { connectionId, modelId, effort }, unattended, servers }
 }
 
 const NEVER_STARTED: ReleaseOutcome = { kind: 'gone', strongest: 'none', strays: [] }
@@ -28,7 +32,7 @@ export async function openWorker(
 ): Promise<LiveWorker> {
   const { clock, ids, store, providers, workers, ledger } = parts
   const agent = parts.agents.get(spec.agentId)
-  const setup = setupOf(spec)
+  const setup = setupOf(parts, spec)
   const env = buildEnv(BASE_ENV, parts.hostEnv, {})
   const workerId = ids.next()
   const launch = launchOf(workerId, spec, agent, setup, env)
@@ -51,40 +55,80 @@ export async function openWorker(
     mode: PERMISSION_MODE[setup.mode],
     sandbox: setup.sandbox === 'workspace' ? 'workspace' : 'none',
   })
-  let current: ExecutionSink | null = null
-  try {
-    const privateDir = await workers.privateDir(workerId)
-    const config: SessionConfig = {
+  let current: { sink: ExecutionSink; runId: string } | null = null
+  const cwd = firstRoot(setup)
+  const without = new Set<string>()
+  const opened: WorkerServers[] = []
+  let folder: Promise<string> | null = null
+
+  /** One start. A server that may be missing, and is, is left out of the next one. */
+  async function attempt(load: string | null): Promise<Session> {
+    for (;;) {
+      folder ??= workers.privateDir(workerId)
+      const privateDir = await folder
+      const run = (): { runId: string; cwd: string } | null => (current === null ? null : { runId: current.runId, cwd })
+      const servers = await serversFor(parts, { spec, privateDir, env, without, run, sink })
+      opened.push(servers)
+      try {
+        return await workers.open(agent.driver, configOf(privateDir, servers), load === null ? {} : { load }, signal)
+      } catch (thrown) {
+        await servers.close()
+        const failed = failedServer(thrown, servers)
+        if (failed === null) throw thrown
+        without.add(failed)
+        sink.push(leftOut(failed))
+      }
+    }
+  }
+
+  function configOf(privateDir: string, servers: WorkerServers): SessionConfig {
+    return {
       workerId,
-      cwd: firstRoot(setup),
+      cwd,
       addDirs: setup.roots.slice(1),
       env,
       route,
       ...(route === null && setup.choice.modelId !== null ? { model: setup.choice.modelId } : {}),
       ...(route === null && setup.choice.effort !== 'default' ? { effort: setup.choice.effort } : {}),
       ...(agent.profile === null ? {} : { profile: agent.profile }),
-      mcpServers: [],
-      mcp: 'with_users_own',
+      mcpServers: servers.servers,
+      mcp: setup.unattended ? 'exact' : 'with_users_own',
       folderTrusted: false,
       fork: null,
       history: spec.history,
       policy: desk.policy,
       refusals: { record: () => {} },
-      scope: { runId: spec.runId, workerId, workDir: firstRoot(setup), privateDir, confine: null },
+      scope: {
+        runId: spec.runId,
+        workerId,
+        workDir: cwd,
+        privateDir,
+        socketDir: servers.token?.dir ?? privateDir,
+        confine: null,
+      },
       privateDir,
+      token: servers.token,
       onStarted: (process) => ledger.started(workerId, process),
-      redaction: { secrets: route?.key === undefined ? [] : [route.key], env, dirs: [parts.paths.dataDir] },
+      redaction: {
+        secrets: [...(route?.key === undefined ? [] : [route.key]), ...servers.secrets],
+        env,
+        dirs: [parts.paths.dataDir],
+      },
       content: {
         write(item) {
           const update = item.turn === 0 ? null : toUpdate(item)
-          if (update !== null) current?.push(update)
+          if (update !== null) current?.sink.push(update)
         },
       },
     }
-    const session = await openConversation(parts, agent, config, spec, sink, signal)
+  }
+
+  try {
+    const session = await openConversation(parts, agent, { cwd, spec, sink, attempt })
     let exited = false
     void session.exited.then(() => {
       exited = true
+      return opened.at(-1)?.close()
     })
     return {
       workerId,
@@ -96,7 +140,7 @@ export async function openWorker(
       setup,
       lend(next) {
         current = next
-        desk.lend(next)
+        desk.lend(next?.sink ?? null)
       },
       exited: () => exited,
     }
@@ -145,60 +189,6 @@ function launchOf(
     'upstream_model_required',
     `${agent.label} needs a Provider. Choose one for this session, or the rehearsal model.`,
   )
-}
-
-/** Goes on with the session's conversation where the agent still has it; else begins one, and says so. */
-async function openConversation(
-  parts: Parts,
-  agent: AgentDefinition,
-  config: SessionConfig,
-  spec: ExecutionSpec,
-  sink: ExecutionSink,
-  signal: AbortSignal,
-): Promise<Session> {
-  const { workers, agentSessions, store } = parts
-  if (spec.aside === true) return workers.open(agent.driver, config, {}, signal)
-  const known = agentSessions.get(spec.sessionId)
-  const session =
-    known !== null && known.agentId === agent.id && known.cwd === config.cwd
-      ? await loadOrBegin(parts, agent, config, known.agentSessionId, sink, signal)
-      : await workers.open(agent.driver, config, {}, signal)
-  if (session.id !== known?.agentSessionId) {
-    await store.writeTx((tx) =>
-      agentSessions.put(
-        spec.sessionId,
-        { agentId: agent.id, agentSessionId: session.id, cwd: config.cwd, home: null, origin: 'wheelhouse' },
-        tx,
-      ),
-    )
-  }
-  return session
-}
-
-async function loadOrBegin(
-  parts: Parts,
-  agent: AgentDefinition,
-  config: SessionConfig,
-  agentSessionId: string,
-  sink: ExecutionSink,
-  signal: AbortSignal,
-): Promise<Session> {
-  try {
-    return await parts.workers.open(agent.driver, config, { load: agentSessionId }, signal)
-  } catch (thrown) {
-    const lost =
-      thrown instanceof WorkerError && (thrown.code === 'agent_session_not_found' || thrown.code === 'load_unsupported')
-    if (!lost || thrown.started === 'held') throw thrown
-    parts.log.info('the agent no longer has the conversation', { sessionId: config.scope.runId, code: thrown.code })
-    const session = await parts.workers.open(agent.driver, config, {}, signal)
-    sink.push({
-      kind: 'notice',
-      code: 'conversation_begun_anew',
-      message: `${agent.label} no longer has this conversation. It begins a new one and does not remember what was said before.`,
-      level: 'warning',
-    })
-    return session
-  }
 }
 
 function firstRoot(setup: WorkerSetup): string {

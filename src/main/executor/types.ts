@@ -5,6 +5,7 @@ import type { ExecutionSink, ExecutionSpec } from '../runtime/index.ts'
 import type { Session, Workers } from '../workers/index.ts'
 import type { AgentSessions } from './agent-sessions.ts'
 import type { AgentDefinition, Agents } from './agents.ts'
+import type { ArtifactPort, BridgeProgram, McpServers } from './mcp/index.ts'
 import type { WorkerLedger } from './ledger.ts'
 import type { PermissionDesk } from './permissions.ts'
 
@@ -17,6 +18,11 @@ export interface ExecutorDeps {
   workers: Workers
   providers: Providers
   agents: Agents
+  mcp: McpServers
+  /** How Wheelhouse's own MCP server is started; null: agents are not given it. */
+  bridge: BridgeProgram | null
+  /** Where files go that an agent publishes. */
+  artifacts: ArtifactPort
   /** A variable of the host's environment. */
   hostEnv(name: string): string | undefined
 }
@@ -32,6 +38,10 @@ export interface WorkerSetup {
   sandbox: ExecutionSpec['policy']['sandbox']
   roots: readonly string[]
   choice: RuntimeChoice
+  /** Nobody is there: the agent gets no MCP server but those given. */
+  unattended: boolean
+  /** Changes with the MCP servers that it is given. */
+  servers: string
 }
 
 /** A worker of this process. It belongs to its session; a run borrows it. */
@@ -43,8 +53,8 @@ export interface LiveWorker {
   readonly desk: PermissionDesk
   readonly openedAtMs: number
   setup: WorkerSetup
-  /** Whose run gets content from now on. */
-  lend(sink: ExecutionSink | null): void
+  /** Whose run gets content, and publishes files, from now on. */
+  lend(run: { sink: ExecutionSink; runId: string } | null): void
   /** True once its process went, by itself or by us. */
   exited(): boolean
 }

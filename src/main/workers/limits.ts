@@ -43,6 +43,19 @@ export const LIMITS = {
   reasonChars: 500,
   refusalsPerTurn: 1_024,
   refusalsRemembered: 4_096,
+  tokenHandoffs: 5,
+  tokenWindowMs: 120_000,
+  /** Windows that a socket waits for its worker. */
+  tokenStartWindows: 5,
+  tokenHandoffMs: 5_000,
+  tokenWaiters: 4,
+  takerPollMs: [1_000, 15_000],
+  takerErrors: 10,
+  /** Parents between the taker and its worker's leader. */
+  ancestry: 64,
+  /** `sun_path` with its closing zero, on the system that has the shorter one. */
+  socketPathBytes: 103,
+  receipts: 1_000,
   probeMs: 30_000,
   probeBytes: 262_144,
 } as const

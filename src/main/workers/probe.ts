@@ -23,6 +23,7 @@ export async function startProbe(deps: ProbeDeps, request: ProbeRequest, signal:
     command: await bareCommand(workerId, { path: program, args, env, cwd }),
     key: null,
     privateDir: null,
+    token: null,
     redactor: deps.redactor({ secrets: [], env, dirs: [] }),
     limits: lowerLimits({ lineBytes: LIMITS.probeBytes }),
     onStarted: () => Promise.resolve(),

@@ -51,6 +51,7 @@ export function createStarter(deps: StarterDeps): (plan: StartPlan, signal: Abor
       command,
       key: plan.keyOnDescriptor3 === true ? (key ?? null) : null,
       privateDir: cfg.privateDir,
+      token: cfg.token,
       redactor,
       limits,
       onStarted(process) {

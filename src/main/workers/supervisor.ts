@@ -1,4 +1,5 @@
 /** The door's inside: slots, opening with its one retry, and everything that ends workers. */
+import { tmpdir } from 'node:os'
 import type { Clock, Ids, Log, Paths, SecretRegistry } from '../platform/types.ts'
 import type { DriverDeps, DriverFactory } from './drivers/shared/types.ts'
 import { WorkerError } from './errors.ts'
@@ -12,10 +13,14 @@ import { createSlots } from './slots.ts'
 import type { Slot } from './slots.ts'
 import { bareCommand, createStarter } from './start.ts'
 import { createRedactor } from './text/redactor.ts'
+import { createDescriptorProver } from './token/descriptor-prover.ts'
+import { chooseSocketFolder } from './token/socket-folder.ts'
+import { serveTokenAt } from './token/token-socket.ts'
 import type {
   CloseOptions,
   Driver,
   DriverName,
+  PeerProver,
   ProcessIdentity,
   ProcessTable,
   ReleaseOutcome,
@@ -35,11 +40,14 @@ export interface WorkersDeps {
   hostEnv: (name: string) => string | undefined
   /** Default: this platform's. */
   processes?: ProcessTable
+  /** Default: by a file that the peer has to hold open. */
+  peers?: PeerProver
 }
 
 export function createSupervisor(deps: WorkersDeps, factories: readonly DriverFactory[]): Workers {
   const { clock, ids, log, hostEnv } = deps
   const table = deps.processes ?? createPlatformTable(clock)
+  const peers = deps.peers ?? createDescriptorProver({ table, ids })
   const slots = createSlots(clock)
   const redactor: DriverDeps['redactor'] = (redaction) => createRedactor(deps.secrets, redaction)
   const shared = { table, clock, ids, log, redactor }
@@ -114,15 +122,24 @@ export function createSupervisor(deps: WorkersDeps, factories: readonly DriverFa
     const conversation = load === undefined ? null : key(load)
     const slot = slots.take({ workerId: cfg.workerId, runId: cfg.scope.runId, driver: name, product, conversation })
     const inner = AbortSignal.any([signal, slot.abort.signal])
+    const start = (): Promise<Session> =>
+      load === undefined ? driver.newSession(cfg, inner) : driver.loadSession(cfg, load, inner)
     return guarded(slot, async () => {
-      const session = await once(
-        () => (load === undefined ? driver.newSession(cfg, inner) : driver.loadSession(cfg, load, inner)),
-        inner,
-      )
+      const session = await once(start, inner)
       slot.conversation = key(session.id)
       slot.release = (options) => session.close(options)
       return session
     })
+  }
+
+  /** A worker that came to be ends its token's socket itself; of one that did not, it ends here. */
+  async function openWithToken(...[name, cfg, options, signal]: Parameters<Workers['open']>): Promise<Session> {
+    try {
+      return await open(name, cfg, options, signal)
+    } catch (error) {
+      await cfg.token?.close()
+      throw error
+    }
   }
 
   async function spawn(cfg: Parameters<Workers['spawn']>[0], signal: AbortSignal): Promise<Worker> {
@@ -137,6 +154,7 @@ export function createSupervisor(deps: WorkersDeps, factories: readonly DriverFa
         command,
         key: null,
         privateDir: null,
+        token: null,
         redactor: redactor(cfg.redaction),
         limits: lowerLimits(cfg.limits),
         onStarted(process) {
@@ -198,7 +216,7 @@ export function createSupervisor(deps: WorkersDeps, factories: readonly DriverFa
 
   return {
     driver: driverOf,
-    open,
+    open: openWithToken,
     spawn,
     reap,
     sweep: (keep) => {
@@ -206,6 +224,11 @@ export function createSupervisor(deps: WorkersDeps, factories: readonly DriverFa
       return sweepPrivateDirs(deps.paths.workers, kept)
     },
     privateDir: (workerId) => createPrivateDir(deps.paths.workers, workerId),
+    async serveToken(token, socketDir) {
+      const runtimeDirs = [hostEnv('XDG_RUNTIME_DIR'), hostEnv('TMPDIR'), tmpdir()]
+      const folder = await chooseSocketFolder(socketDir, runtimeDirs, ids)
+      return serveTokenAt({ clock, log, table, peers }, token, folder)
+    },
     list: () => slots.list(),
     settle(workerId) {
       const slot = slots.get(workerId)

@@ -137,6 +137,8 @@ export interface SessionConfig {
   scope: Scope
   /** 0700, this worker's own; session files go here and nowhere else. */
   privateDir: string
+  /** For Wheelhouse's own MCP bridge: the worker arms it, and ends it. Null: this worker has no bridge. */
+  token: TokenSocket | null
   /** Absent: every interaction is declined. */
   interactions?: InteractionPort
   /** Once, awaited at most 5 s, before the first byte goes to the agent. A rejection fails the start. */
@@ -437,6 +439,45 @@ export interface ProcessTable {
   /** One process by its own identity, whatever its group. */
   signalOne(process: ProcessIdentity, signal: TermSignal): Promise<'sent' | 'nothing' | 'refused'>
   confirmGone(process: ProcessIdentity, ms: number): Promise<ReleaseOutcome>
+  /** Its group, its session and the descendants of its leader, this user's alone; no mark is believed. Null: cannot say. */
+  tree(process: ProcessIdentity): Promise<readonly ProcessIdentity[] | null>
+}
+
+// ---- the task token
+
+/**
+ * What became of an attempt to take the token. After `delivered` and `undelivered` it may be taken again; the others are
+ * the end of it. `spent`: the worker's bridge was started more often than its budget allows.
+ */
+export type Handoff = 'delivered' | 'undelivered' | 'refused' | 'expired' | 'closed' | 'spent'
+
+/** Hands one token to one process of a worker's tree at a time. */
+export interface TokenSocket {
+  readonly path: string
+  /** The folder it lies in: where its path was too long, another one than was asked for. */
+  readonly dir: string
+  /** Who has the token now. */
+  readonly taker: ProcessIdentity | null
+  onHandoff(listener: (handoff: Handoff) => void): void
+  /** Names the worker whose tree may take it. */
+  arm(worker: ProcessIdentity): void
+  /** Idempotent. */
+  close(): Promise<void>
+}
+
+/** Proves that the peer of a connection is a process of the worker's tree, of this user. */
+export interface PeerProver {
+  /** Null: no proof. */
+  prove(connection: TokenPeer, worker: ProcessIdentity, signal: AbortSignal): Promise<ProcessIdentity | null>
+}
+
+/** The other side of the token's socket. */
+export interface TokenPeer {
+  /** The folder that both sides reach. */
+  readonly dir: string
+  send(frame: unknown): void
+  /** The next frame; rejects when the peer goes or `signal` aborts. */
+  receive(signal: AbortSignal): Promise<unknown>
 }
 
 // ---- launchers, preflight, redaction
@@ -446,6 +487,8 @@ export interface Scope {
   workerId: string
   workDir: string
   privateDir: string
+  /** Where the worker's sockets lie: `TokenSocket.dir`, or the private folder where there is none. */
+  socketDir: string
   /** Absolute paths. Null: not confined. */
   confine: null | { network: 'host' | 'none'; writable: readonly string[]; readOnly: readonly string[] }
 }
@@ -576,6 +619,11 @@ export interface Workers {
   reap(workerId: string, recorded: ProcessIdentity | null, options?: CloseOptions): Promise<ReleaseOutcome>
   /** Private folders of workers that are not in `keep`. */
   sweep(keep: ReadonlySet<string>): Promise<{ removed: number; kept: number }>
+  /**
+   * A socket that hands `token` to the worker's MCP bridge, in `socketDir` or, where that path is too long for a socket, in
+   * a short folder of its own. @throws WorkerError `socket_path_too_long`, `private_dir_failed`.
+   */
+  serveToken(token: Secret, socketDir: string): Promise<TokenSocket>
   /** A fresh private folder for a worker, 0700, below the data folder. @throws WorkerError `private_dir_failed`. */
   privateDir(workerId: string): Promise<string>
   /** Live and HELD. */

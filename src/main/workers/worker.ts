@@ -24,6 +24,7 @@ import type {
   ProcessTable,
   Redactor,
   ReleaseOutcome,
+  TokenSocket,
   Worker,
 } from './types.ts'
 
@@ -41,6 +42,8 @@ export interface WorkerPlan {
   key: Secret | null
   /** Emptied at release; null: it has none. */
   privateDir: string | null
+  /** Armed once the worker is on record, before its first byte; closed at release. */
+  token: TokenSocket | null
   redactor: Redactor
   limits: Limits
   onStarted(process: ProcessIdentity): Promise<void>
@@ -102,6 +105,8 @@ export async function startWorker(deps: WorkerDeps, plan: WorkerPlan): Promise<W
       detail: plan.redactor.line(error instanceof Error ? error.message : ''),
     })
   }
+  // An agent may start its MCP servers in its handshake, and wait for them.
+  plan.token?.arm(identity)
   return worker
 }
 
@@ -246,6 +251,7 @@ function createWorker(deps: WorkerDeps, plan: WorkerPlan, parts: Parts): Worker 
     }
     requested = true
     plan.onReleasing()
+    void plan.token?.close().catch((error: unknown) => log.warn('the socket of a token was not closed', { error }))
     const outcome = await releaseProcess({
       table,
       clock,
@@ -259,6 +265,7 @@ function createWorker(deps: WorkerDeps, plan: WorkerPlan, parts: Parts): Worker 
     })
     await drain()
     key?.drop()
+    await plan.token?.close().catch(() => undefined)
     if (outcome.kind === 'gone') {
       if (plan.privateDir !== null) await emptyPrivateDir(plan.privateDir)
       plan.onReleased(outcome, await exited)

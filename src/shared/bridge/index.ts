@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { deliveryProcedures, deliveryTopics } from './deliveries.ts'
 import { gatewayProcedures, gatewayTopics } from './gateway.ts'
 import { inputProcedures } from './inputs.ts'
+import { mcpProcedures } from './mcp.ts'
 import { providerProcedures, providerTopics } from './providers.ts'
 import { ruleProcedures, ruleTopics } from './rules.ts'
 import { runProcedures, runTopics } from './runs.ts'
@@ -20,6 +21,7 @@ export const procedures = {
   ...scheduleProcedures,
   ...providerProcedures,
   ...gatewayProcedures,
+  ...mcpProcedures,
 } as const
 export const topics = {
   ...systemTopics,
@@ -59,6 +61,7 @@ export {
   TakeoverWarning,
 } from './gateway.ts'
 export { ConnectionView, CatalogView, ModelView, PresetId, SwitchStep, UsageRow } from './providers.ts'
+export { McpScope, McpServerInput, McpServerView, McpTestResult } from '../mcp.ts'
 export { RuleView } from './rules.ts'
 export { DecisionOutcome, SubmitReceipt } from './runs.ts'
 export { ScheduleView } from './schedules.ts'

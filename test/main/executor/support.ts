@@ -1,8 +1,13 @@
 /** The executor over a real ledger, with workers and providers that a test moves by hand. */
 import { AppError } from '../../../src/shared/errors.ts'
-import { createAgentExecutor, createAgents, executorMigrations } from '../../../src/main/executor/index.ts'
+import {
+  createAgentExecutor,
+  createAgents,
+  createMcpServers,
+  executorMigrations,
+} from '../../../src/main/executor/index.ts'
 import type { AgentExecutor } from '../../../src/main/executor/index.ts'
-import { pathsIn } from '../../../src/main/platform/index.ts'
+import { createSecretRegistry, pathsIn } from '../../../src/main/platform/index.ts'
 import type { Providers } from '../../../src/main/providers/index.ts'
 import { runtimeMigrations } from '../../../src/main/runtime/index.ts'
 import type { ExecutionSpec, ExecutionUpdate } from '../../../src/main/runtime/index.ts'
@@ -25,6 +30,11 @@ import type { MemoryLog } from '../../support/log.ts'
 import { openTestStore } from '../../support/store.ts'
 import type { TestStore } from '../../support/store.ts'
 
+const NO_SECRETS = {
+  set: () => Promise.resolve({ applied: true, durable: true }),
+  get: () => Promise.resolve(null),
+  delete: () => Promise.resolve({ applied: true, durable: true }),
+}
 const GONE: ReleaseOutcome = { kind: 'gone', strongest: 'stdin', strays: [] }
 export const HELD: ReleaseOutcome = { kind: 'held', reason: 'group_outlived_leader', members: 1, strays: [] }
 
@@ -158,6 +168,7 @@ export async function createBench(): Promise<ExecutorBench> {
     },
     sweep: () => Promise.resolve({ removed: 0, kept: 0 }),
     privateDir: (workerId) => Promise.resolve(`/nowhere/${workerId}`),
+    serveToken: () => Promise.reject(new AppError('private_dir_failed', 'There is no socket here.')),
     list: () => [],
     settle: () => undefined,
     closeAll: () => Promise.resolve(new Map()),
@@ -189,6 +200,9 @@ export async function createBench(): Promise<ExecutorBench> {
       workers: fakeWorkers,
       providers,
       agents: createAgents({ builtin: { command: '/bin/false', script: '/nowhere/agent.js', home: '/nowhere' } }),
+      mcp: createMcpServers({ clock, ids, log, store, secrets: createSecretRegistry(), secretStore: NO_SECRETS }),
+      bridge: null,
+      artifacts: { publish: () => Promise.reject(new AppError('run_ending', 'Nothing is published here.')) },
       hostEnv: () => undefined,
     })
   return {

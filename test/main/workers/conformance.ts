@@ -4,6 +4,7 @@ import { readdirSync, rmSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { inspect } from 'node:util'
 import { createSecret } from '../../../src/main/platform/index.ts'
+import { bridgeFor } from './bridge.ts'
 import { allow, clock, createHarness, failure, hasReport, isAlive, prompt, refuse, until } from './harness.ts'
 import type { DriverFixture, Harness, WireLine } from './harness.ts'
 
@@ -110,6 +111,18 @@ export function describeDriverConformance(fixture: DriverFixture): void {
       })
       expect(await failure(broken.open())).toMatchObject({ code: 'handshake_failed', started: 'ended' })
       expect(broken.workers.list()).toEqual([])
+    })
+
+    test('WK-09 its MCP bridge gets the token in the handshake, and the session opens', async () => {
+      await using h = harness('handshake-needs-token')
+      await using bridge = await bridgeFor(h)
+      const session = await h.workers.open(fixture.name, bridge.cfg, {}, new AbortController().signal)
+      expect(bridge.handoffs).toEqual(['delivered'])
+      expect(bridge.token.taker?.pid).toBe(h.report().children[0])
+      expect(await session.close(QUICK)).toMatchObject({ kind: 'gone' })
+      expect(bridge.handoffs).toEqual(['delivered', 'closed'])
+      expect(await isAlive(h.table, h.report().children[0] ?? 0)).toBe(false)
+      expect(readdirSync(h.cfg.privateDir)).toEqual([])
     })
 
     test('WK-10 a mode that is not confirmed is unsafe', async () => {

@@ -211,8 +211,9 @@ export function createHarness(fixture: DriverFixture, options: HarnessOptions): 
         harness.onRefusal?.()
       },
     },
-    scope: { runId: ids.next(), workerId, workDir: temp.at('work'), privateDir, confine: null },
+    scope: { runId: ids.next(), workerId, workDir: temp.at('work'), privateDir, socketDir: privateDir, confine: null },
     privateDir,
+    token: null,
     onStarted(process) {
       started.push(process)
       return Promise.resolve()

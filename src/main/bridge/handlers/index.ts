@@ -1,11 +1,12 @@
 import type { Places } from '../../deliveries/index.ts'
-import type { ProviderSwitch, SessionRuntimes } from '../../executor/index.ts'
+import type { McpServers, ProviderSwitch, SessionRuntimes } from '../../executor/index.ts'
 import type { Providers } from '../../providers/index.ts'
 import type { Schedules } from '../../schedules/index.ts'
 import type { Handlers } from '../types.ts'
 import { deliveryHandlers } from './deliveries.ts'
 import { gatewayHandlers } from './gateway.ts'
 import { inputHandlers } from './inputs.ts'
+import { mcpHandlers } from './mcp.ts'
 import { providerHandlers } from './providers.ts'
 import { ruleHandlers } from './rules.ts'
 import { runHandlers } from './runs.ts'
@@ -22,6 +23,7 @@ export interface HandlerDeps extends SystemHandlerDeps {
   providerSwitch: ProviderSwitch
   places: Places
   schedules: Schedules
+  mcp: McpServers
 }
 
 export function createHandlers(deps: HandlerDeps): Handlers {
@@ -35,5 +37,6 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...scheduleHandlers(deps),
     ...providerHandlers(deps),
     ...gatewayHandlers(deps),
+    ...mcpHandlers(deps),
   }
 }

@@ -21,6 +21,10 @@ export async function checkConfig(cfg: SessionConfig): Promise<void> {
   }
   await checkMcpServers(cfg.mcpServers)
   await verifyPrivateDir(cfg.privateDir)
+  // A launcher that confines shows the worker this folder, and no other would do.
+  if (cfg.token !== null && cfg.scope.socketDir !== cfg.token.dir) {
+    throw unusable("The folder of the token's socket is not the one that this worker may reach.", cfg.scope.socketDir)
+  }
 }
 
 async function checkMcpServers(servers: readonly McpServer[]): Promise<void> {

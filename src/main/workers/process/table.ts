@@ -83,10 +83,10 @@ export function createProcessTable({
     return rows.filter((row) => !row.zombie && belongs(row, p)).map((row) => identityOf(row, bootId))
   }
 
-  /** The family among these rows: below the leader, below a member, or carrying the mark. */
-  async function familyRows(rows: readonly ProcessRow[], p: ProcessIdentity | null, workerId: string) {
+  /** The family among these rows: below the leader, below a member, or carrying the mark (null: no mark is believed). */
+  async function familyRows(rows: readonly ProcessRow[], p: ProcessIdentity | null, workerId: string | null) {
     const spared = await ancestorsOfHost(rows)
-    const found = new Set(await source.marked(rows, workerId))
+    const found = new Set(workerId === null ? [] : await source.marked(rows, workerId))
     // A leader whose pid was reused leads strangers now.
     const leader = p === null ? undefined : rows.find((row) => row.pid === p.pid)
     const trusted = p !== null && (leader === undefined || leader.startToken === p.startToken)
@@ -153,6 +153,12 @@ export function createProcessTable({
       if (bootId === null || rows === null) return []
       return (await familyRows(rows, null, workerId)).map((row) => identityOf(row, bootId))
     },
+    async tree(p) {
+      const [bootId, rows] = await Promise.all([source.bootId(), source.rows()])
+      if (bootId === null || rows === null || !p.exact) return null
+      if (bootId !== p.bootId) return []
+      return (await familyRows(rows, p, null)).map((row) => identityOf(row, bootId))
+    },
     signalOne,
     async signal(p, signal) {
       if (p.pgid <= 1 || p.pid <= 1) return 'refused'
@@ -206,6 +212,7 @@ export function createUnsupportedTable(): ProcessTable {
     members: () => Promise.resolve(null),
     family: () => Promise.resolve([]),
     marked: () => Promise.resolve([]),
+    tree: () => Promise.resolve(null),
     signal: () => Promise.resolve('refused'),
     signalOne: () => Promise.resolve('refused'),
     confirmGone: () => Promise.resolve(refused),

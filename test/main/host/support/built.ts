@@ -9,8 +9,14 @@ const BUILT = join(ROOT, 'out')
 const CACHE = join(ROOT, 'node_modules/.cache')
 const TRIES = 5
 
-const SOURCES = ['src/main/**/*.ts', 'src/agent/**/*.ts', 'src/shared/**/*.ts', 'electron.vite.config.ts']
-const ENTRIES = ['cli.js', 'serve.js', 'agent.js'].map((name) => join(BUILT, 'main', name))
+const SOURCES = [
+  'src/main/**/*.ts',
+  'src/agent/**/*.ts',
+  'src/mcp-bridge/**/*.ts',
+  'src/shared/**/*.ts',
+  'electron.vite.config.ts',
+]
+const ENTRIES = ['cli.js', 'serve.js', 'agent.js', 'mcp-bridge.js'].map((name) => join(BUILT, 'main', name))
 
 let own: string | null = null
 

@@ -9,6 +9,7 @@ import { modesOf, optionOf, valuesOf, wantedMode } from './modes.ts'
 import type { AcpConversation } from './session.ts'
 import {
   ConfigOptions,
+  FailedServer,
   FailureData,
   Initialized,
   NewSession,
@@ -265,6 +266,11 @@ function taken(reply: RpcReply, profile: AgentProfile, line: (text: string) => s
   }
   if (reply.code === NOT_FOUND) {
     throw new WorkerError('agent_session_not_found', `${product} does not know this conversation any more.`, { detail })
+  }
+  const failed = FailedServer.safeParse(reply.data)
+  if (failed.success) {
+    const { server } = failed.data
+    throw new WorkerError('mcp_mismatch', `The MCP server ${server} did not come up.`, { detail: server })
   }
   throw new WorkerError('handshake_failed', `${product} could not be made ready.`, { detail })
 }

@@ -168,3 +168,9 @@ export const FailureData = z.object({
   retryAfterMs: Count.nullish().catch(null),
   reason: z.string().max(200).nullish().catch(null),
 })
+
+/** An agent that names the MCP server for which it did not open a session; the built-in one does. */
+export const FailedServer = z.object({
+  code: z.literal('mcp_server_unavailable'),
+  server: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
+})
