@@ -7,11 +7,13 @@ import {
   createAgentExecutor,
   createAgents,
   createMcpServers,
+  createOwnAgents,
   createPreflights,
   bundledCodexModels,
   createProviderSwitch,
   createSessionRuntimes,
   executorMigrations,
+  whyNotConfined,
 } from './executor/index.ts'
 import { diagnosticFacts } from './diagnostic-facts.ts'
 import { exportDiagnostics } from './diagnostics/index.ts'
@@ -28,7 +30,7 @@ import { createRuntime, runtimeMigrations } from './runtime/index.ts'
 import type { Runtime } from './runtime/index.ts'
 import { createSchedules, scheduleMigrations } from './schedules/index.ts'
 import { createFiringPort } from './schedules-port.ts'
-import { createWorkers } from './workers/index.ts'
+import { BASE_ENV, buildEnv, createBubblewrapLauncher, createWorkers, loginShellPath } from './workers/index.ts'
 import { APP_VERSION } from './version.ts'
 
 export interface HostOptions {
@@ -39,6 +41,8 @@ export interface HostOptions {
   env: Readonly<Record<string, string | undefined>>
   /** It ends with one command: what lasts, such as takeovers, is left as it is, and nothing is started by the clock. */
   brief?: boolean
+  /** A start by the desktop has a bare PATH: the login shell is asked for the person's own. */
+  askLoginShell?: boolean
 }
 
 export interface Host {
@@ -79,7 +83,12 @@ export async function createHost(options: HostOptions): Promise<Host> {
 
 async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Promise<Host> {
   const { env } = options
-  const hostEnv = (name: string): string | undefined => env[name]
+  let loginPath: string | null = null
+  const hostEnv = (name: string): string | undefined => (name === 'PATH' ? (loginPath ?? env[name]) : env[name])
+  const askLoginShell = async (): Promise<void> => {
+    loginPath = await loginShellPath(buildEnv(BASE_ENV, (name) => env[name], {}))
+  }
+  const environment = options.askLoginShell === true ? askLoginShell() : Promise.resolve()
   const platform = await openPlatform({
     dataDir: options.dataDir,
     migrations: [...runtimeMigrations, ...executorMigrations, ...providerMigrations, ...scheduleMigrations],
@@ -114,13 +123,16 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
   await ensureRehearsal(providers, log)
 
   const workers = createWorkers({ ...platform, hostEnv })
+  const ownAgents = createOwnAgents({ store, clock })
   const agents = createAgents({
+    own: ownAgents,
     builtin: {
       command: process.execPath,
       script: join(options.entryDir, 'agent.js'),
       home: join(paths.dataDir, 'agent'),
     },
   })
+  const sandbox = createBubblewrapLauncher({ clock, path: env['PATH'], stateDir: paths.dataDir })
   const mcp = createMcpServers({ ...platform, secretStore: providers.secretStore })
   const executor = createAgentExecutor({
     clock,
@@ -132,9 +144,11 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
     providers,
     agents,
     mcp,
+    sandbox,
     bridge: bridgeProgram(options.entryDir),
     artifacts: { publish: (request, signal) => runtime.artifacts.publish(request, signal) },
     hostEnv,
+    environment,
   })
   const reaper = executor.startReaping()
 
@@ -185,15 +199,9 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
     },
   })
   const providerSwitch = createProviderSwitch({ clock, ids, log, store, providers, executor, runtime: () => runtime })
-  const schedules = createSchedules({
-    clock,
-    ids,
-    log,
-    store,
-    timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-    port: createFiringPort(runtime, runtimes),
-  })
-  const preflights = createPreflights({ clock, ids, agents, workers, hostEnv })
+import { createSchedules, scheduleMigrations } from './schedules/index.ts'
+import { createFiringPort } from './schedules-port.ts'
+import { BASE_ENV, buildEnv, createBubblewrapLauncher, createWorkers, loginShellPath } from './workers/index.ts'
   const views = createViews({ runtime, executor, runtimes, agents })
 
   const sources = createSources({
@@ -218,6 +226,8 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
       runtime,
       executor,
       preflights,
+      ownAgents,
+      whyNotConfined: (agentId) => whyNotConfined(sandbox, agents.get(agentId)),
       mcp,
       views,
       runtimes,

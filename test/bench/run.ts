@@ -16,6 +16,7 @@ import type { Result } from './report.ts'
 import { router } from './rivals.ts'
 import { routerFirstByte } from './router.ts'
 import { streams } from './streams.ts'
+import { workerLife, workersAtOnce, workerStream } from './workers.ts'
 import { isMet } from './types.ts'
 import type { Benchmark } from './types.ts'
 
@@ -33,6 +34,9 @@ const BENCHMARKS: readonly Benchmark[] = [
   hostIdle,
   warmPrompt,
   classify,
+  workerStream,
+  workerLife,
+  workersAtOnce,
 ]
 
 const names = process.argv.slice(2)

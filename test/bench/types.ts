@@ -11,7 +11,7 @@ export interface Figure {
 export interface Benchmark {
   readonly name: string
   /** Several can be asked for by one name. */
-  readonly group?: 'runtime'
+  readonly group?: 'runtime' | 'workers'
   /** One sentence: what is measured, and against what. */
   readonly how: string
   run(): Promise<readonly Figure[]>

@@ -1,18 +1,25 @@
 /**
- * `npm run test:soak [runtime] [-- --minutes 10 --seed N]`: a host, ten sessions, three clients, for ten minutes. The last
+ * `npm run test:soak workers`: see there. `npm run test:soak [runtime] [-- --minutes 10 --seed N]`: a host, ten sessions, three clients, for ten minutes. The last
  * line is `violations: N`; exit code 0 only at 0.
  */
 import { parseArgs } from 'node:util'
 import { ensureBuilt } from '../main/host/support/built.ts'
 import { soak } from './soak.ts'
+import { workersSoak } from './workers.ts'
 
 const { values, positionals } = parseArgs({
   options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string' } },
   allowPositionals: true,
 })
-if (positionals.some((name) => name !== 'runtime')) {
-  console.error(`There is no soak ${positionals.join(', ')}. There is: runtime.`)
+if (positionals.some((name) => name !== 'runtime' && name !== 'workers')) {
+  console.error(`There is no soak ${positionals.join(', ')}. There are: runtime, workers.`)
   process.exit(2)
+}
+if (positionals.includes('workers')) {
+  console.log(`workers: ${workersSoak.how}`)
+  await workersSoak.run((progress) => console.log(`  ${progress}`))
+  console.log('violations: 0')
+  process.exit(0)
 }
 const seed = Number(values.seed ?? Date.now() % 1_000_000)
 const seconds = Number(values.minutes) * 60

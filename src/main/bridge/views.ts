@@ -6,6 +6,7 @@ import type {
   SessionView,
   WorkerView,
 } from '../../shared/bridge/index.ts'
+import { joinCommandLine } from '../../shared/command-line.ts'
 import { AppError } from '../../shared/errors.ts'
 import { isTerminal } from '../../shared/vocabulary.ts'
 import type { AgentExecutor, AgentReadiness, Agents, SessionRuntimes, WorkerOverview } from '../executor/index.ts'
@@ -62,6 +63,7 @@ export function createViews(deps: {
         choice: row.choice,
         choiceLabel: runtimes.labelOf(row.agentId, row.choice),
         rehearsal: runtimes.isRehearsal(row.choice),
+        ...(row.sandbox ? { sandbox: true as const } : {}),
         configRev: row.rev,
         state: damaged ? 'failed' : stateOf(row, active, ended),
         activeRun:
@@ -167,5 +169,8 @@ export function agentView({ agent, preflight }: AgentReadiness): AgentView {
       hint: check.hint ?? null,
     })),
     unchecked: preflight === null,
+    ...(agent.id.startsWith('acp:') && agent.profile !== null
+      ? { commandLine: joinCommandLine([agent.profile.command, ...agent.profile.args]) }
+      : {}),
   }
 }

@@ -55,7 +55,7 @@ export async function startDesktop(options: DesktopOptions): Promise<void> {
   }
   const boot = async (role: Extract<HostRole, { kind: 'host' }>): Promise<void> => {
     try {
-      host = await createHost({ dataDir, entryDir: options.entryDir, env: options.env })
+      host = await createHost({ dataDir, entryDir: options.entryDir, env: options.env, askLoginShell: true })
       running = await runApp({ ...options, host, release: () => role.release() })
     } catch (error) {
       await host?.stop()

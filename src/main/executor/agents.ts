@@ -3,6 +3,7 @@ import type { AgentId, ClientId, Mode } from '../../shared/vocabulary.ts'
 import type { LaunchRequest } from '../providers/index.ts'
 import { builtinProfile } from '../workers/index.ts'
 import type { AgentProfile, DriverName, PermissionMode } from '../workers/index.ts'
+import type { OwnAgents } from './own-agents.ts'
 
 /** What follows from an agent's id: driver, client and form derive from it in this one table. */
 export interface AgentDefinition {
@@ -15,16 +16,27 @@ export interface AgentDefinition {
   /** It has a login of its own, so a session may do without a connection. */
   ownLogin: boolean
   profile: AgentProfile | null
+  /**
+   * How the session's option `sandbox` is met: by a sandbox of the agent's own, or by a launcher, outside of which it has to
+   * write in these folders. Absent: it cannot be.
+   */
+  confine?: 'own' | { writable: readonly string[] }
+  /** A person took it away: its sessions can be read, and start no more. */
+  removed?: true
 }
 
 export interface Agents {
   list(): readonly AgentDefinition[]
-  /** @throws AppError `agent_unknown`. */
+  /** One that was removed, too. @throws AppError `agent_unknown`. */
   get(id: AgentId): AgentDefinition
 }
 
 /** `builtin`: how the built-in agent is started (this very program, as plain Node) and where it keeps its conversations. */
-export function createAgents(deps: { builtin: { command: string; script: string; home: string } }): Agents {
+export function createAgents(deps: {
+  builtin: { command: string; script: string; home: string }
+  /** Those that a person added. */
+  own: Pick<OwnAgents, 'list' | 'get'>
+}): Agents {
   const agents: readonly AgentDefinition[] = [
     {
       id: 'builtin',
@@ -34,6 +46,7 @@ export function createAgents(deps: { builtin: { command: string; script: string;
       form: 'builtin',
       ownLogin: false,
       profile: builtinProfile(deps.builtin),
+      confine: { writable: [deps.builtin.home] },
     },
     {
       id: 'codex',
@@ -43,6 +56,7 @@ export function createAgents(deps: { builtin: { command: string; script: string;
       form: 'app_server',
       ownLogin: true,
       profile: null,
+      confine: 'own',
     },
     {
       id: 'claude',
@@ -55,11 +69,11 @@ export function createAgents(deps: { builtin: { command: string; script: string;
     },
   ]
   return {
-    list: () => agents,
+    list: () => [...agents, ...deps.own.list()],
     get(id) {
-      const found = agents.find((agent) => agent.id === id)
-      if (found !== undefined) return found
-      const known = agents.map((agent) => agent.id).join(', ')
+      const found = agents.find((agent) => agent.id === id) ?? deps.own.get(id)
+      if (found !== null) return found
+      const known = [...agents, ...deps.own.list()].map((agent) => agent.id).join(', ')
       throw new AppError('agent_unknown', `There is no agent "${id}" on this machine. Choose one of: ${known}.`, {
         detail: id,
       })

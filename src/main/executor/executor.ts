@@ -85,6 +85,7 @@ export function createAgentExecutor(deps: ExecutorDeps): AgentExecutor {
   return {
     async start(spec: ExecutionSpec, sink: ExecutionSink, signal: AbortSignal): Promise<Execution> {
       const agent = parts.agents.get(spec.agentId)
+      if (agent.removed === true) throw startFailure(removedAgent(agent.label))
       using _slow = clock.after(SLOW_START_MS, () =>
         sink.push({ kind: 'notice', code: 'start_waits', message: `Waiting for ${agent.label} to start.` }),
       )
@@ -133,7 +134,10 @@ export function createAgentExecutor(deps: ExecutorDeps): AgentExecutor {
       if (worker !== null) worker.setup = { ...worker.setup, choice }
     },
     refusalReason: (sessionId) => pool.get(sessionId)?.session.refusalReason ?? null,
-    testMcp: (input, signal) => testMcpServer({ ...parts, servers: parts.mcp }, input, signal),
+    async testMcp(input, signal) {
+      await parts.environment
+      return testMcpServer({ ...parts, servers: parts.mcp }, input, signal)
+    },
     overview() {
       const own = pool.list().map(({ worker, idleSinceMs, releasing }): WorkerOverview => ({
         workerId: worker.workerId,
@@ -225,6 +229,9 @@ const stillAlive = (workerId: string): AppError =>
       detail: workerId,
     },
   )
+
+const removedAgent = (label: string): AppError =>
+  new AppError('agent_unavailable', `${label} was removed. Add it again, and begin a new session with it.`)
 
 const unknownWorker = (workerId: string): AppError =>
   new AppError('worker_unknown', 'There is no such worker any more.', { detail: workerId })

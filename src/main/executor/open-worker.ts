@@ -5,6 +5,7 @@ import { BASE_ENV, buildEnv, WorkerError } from '../workers/index.ts'
 import type { ReleaseOutcome, Session, SessionConfig } from '../workers/index.ts'
 import { PERMISSION_MODE } from './agents.ts'
 import type { AgentDefinition } from './agents.ts'
+import { confinementOf } from './confinement.ts'
 import { toUpdate } from './content.ts'
 import { createPermissionDesk } from './permissions.ts'
 import { openConversation } from './open-conversation.ts'
@@ -33,7 +34,9 @@ export async function openWorker(
   const { clock, ids, store, providers, workers, ledger } = parts
   const agent = parts.agents.get(spec.agentId)
   const setup = setupOf(parts, spec)
+  await parts.environment
   const env = buildEnv(BASE_ENV, parts.hostEnv, {})
+  const confinement = await confinementOf(parts.sandbox, agent, setup)
   const workerId = ids.next()
   const launch = launchOf(workerId, spec, agent, setup, env)
   if (launch !== null) await providers.prepareWorker(launch, signal)
@@ -86,7 +89,9 @@ export async function openWorker(
       workerId,
       cwd,
       addDirs: setup.roots.slice(1),
-      env,
+      // Inside, the system's own folder for such files is not to be written.
+      env: confinement.launcher === null ? env : { ...env, TMPDIR: privateDir },
+      ...(confinement.launcher === null ? {} : { launcher: confinement.launcher }),
       route,
       ...(route === null && setup.choice.modelId !== null ? { model: setup.choice.modelId } : {}),
       ...(route === null && setup.choice.effort !== 'default' ? { effort: setup.choice.effort } : {}),
@@ -104,7 +109,7 @@ export async function openWorker(
         workDir: cwd,
         privateDir,
         socketDir: servers.token?.dir ?? privateDir,
-        confine: null,
+        confine: confinement.confine,
       },
       privateDir,
       token: servers.token,

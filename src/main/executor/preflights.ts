@@ -16,6 +16,9 @@ export interface Preflights {
   list(): readonly AgentReadiness[]
   /** Runs the agent's checks; never sends a prompt and calls no model. Two callers share one run. */
   run(agentId: AgentId, signal: AbortSignal): Promise<AgentReadiness>
+  /** The same for an agent that is not added yet: nothing is remembered before `keep`. */
+  check(agent: AgentDefinition, signal: AbortSignal): Promise<Preflight>
+  keep(agentId: AgentId, preflight: Preflight): void
   onChange(listener: () => void): () => void
 }
 
@@ -25,16 +28,18 @@ export function createPreflights(deps: {
   agents: Agents
   workers: Workers
   hostEnv(name: string): string | undefined
+  /** Resolves once that environment is known whole. */
+  environment: Promise<void>
 }): Preflights {
   const found = new Map<AgentId, Preflight>()
   const running = new Map<AgentId, Promise<AgentReadiness>>()
   const listeners = new Set<() => void>()
 
-  const check = async (agentId: AgentId, signal: AbortSignal): Promise<AgentReadiness> => {
-    const agent = deps.agents.get(agentId)
+  const check = async (agent: AgentDefinition, signal: AbortSignal): Promise<Preflight> => {
+    await deps.environment
     const privateDir = await deps.workers.privateDir(deps.ids.next())
     try {
-      const preflight = await deps.workers.driver(agent.driver).preflight(
+      return await deps.workers.driver(agent.driver).preflight(
         {
           env: buildEnv(BASE_ENV, deps.hostEnv, {}),
           route: null,
@@ -43,12 +48,21 @@ export function createPreflights(deps: {
         },
         signal,
       )
-      found.set(agentId, preflight)
-      for (const listener of listeners) listener()
-      return { agent, preflight }
     } finally {
       await rm(privateDir, { recursive: true, force: true })
     }
+  }
+
+  const keep = (agentId: AgentId, preflight: Preflight): void => {
+    found.set(agentId, preflight)
+    for (const listener of listeners) listener()
+  }
+
+  const run = async (agentId: AgentId, signal: AbortSignal): Promise<AgentReadiness> => {
+    const agent = deps.agents.get(agentId)
+    const preflight = await check(agent, signal)
+    keep(agentId, preflight)
+    return { agent, preflight }
   }
 
   return {
@@ -57,10 +71,12 @@ export function createPreflights(deps: {
       if (signal.aborted) return Promise.reject(new AppError('aborted', 'The check was cancelled.'))
       const under = running.get(agentId)
       if (under !== undefined) return under
-      const started = check(agentId, signal).finally(() => running.delete(agentId))
+      const started = run(agentId, signal).finally(() => running.delete(agentId))
       running.set(agentId, started)
       return started
     },
+    check,
+    keep,
     onChange(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)

@@ -2,7 +2,7 @@ import type { RuntimeChoice } from '../../shared/vocabulary.ts'
 import type { Clock, Ids, Log, Paths, Store } from '../platform/index.ts'
 import type { Providers } from '../providers/index.ts'
 import type { ExecutionSink, ExecutionSpec } from '../runtime/index.ts'
-import type { Session, Workers } from '../workers/index.ts'
+import type { Sandbox, Session, Workers } from '../workers/index.ts'
 import type { AgentSessions } from './agent-sessions.ts'
 import type { AgentDefinition, Agents } from './agents.ts'
 import type { ArtifactPort, BridgeProgram, McpServers } from './mcp/index.ts'
@@ -19,12 +19,16 @@ export interface ExecutorDeps {
   providers: Providers
   agents: Agents
   mcp: McpServers
+  /** Confines a worker from outside. */
+  sandbox: Sandbox
   /** How Wheelhouse's own MCP server is started; null: agents are not given it. */
   bridge: BridgeProgram | null
   /** Where files go that an agent publishes. */
   artifacts: ArtifactPort
   /** A variable of the host's environment. */
   hostEnv(name: string): string | undefined
+  /** Resolves once that environment is known whole. */
+  environment: Promise<void>
 }
 
 export interface Parts extends ExecutorDeps {

@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path'
 import { WorkerError, unusable } from './errors.ts'
 import type { StartPlan, StartedWorker } from './drivers/shared/types.ts'
 import { checkConfig, refuseSecretsInArgs } from './launch/check.ts'
-import { directLauncher, launchChecked } from './launch/launcher.ts'
+import { directLauncher, launchChecked, unsupported } from './launch/launcher.ts'
 import { findProgram } from './launch/program.ts'
 import { lowerLimits } from './limits.ts'
 import { WORKER_MARK } from './process/source.ts'
@@ -31,6 +31,9 @@ export function createStarter(deps: StarterDeps): (plan: StartPlan, signal: Abor
     const env = workerEnv(plan)
     const path = await findProgram(plan.program, env['PATH'])
     if (path === null) throw missing(plan.program)
+    if (cfg.route !== null && cfg.scope.confine?.network === 'none') {
+      throw unsupported('without a network its connection could not be reached')
+    }
     const command = await launchChecked(
       cfg.launcher ?? directLauncher,
       { scope: cfg.scope, command: { path, args: plan.args, env, cwd: cfg.cwd } },

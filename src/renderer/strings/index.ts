@@ -13,6 +13,7 @@ import { gateway } from './gateway.ts'
 import { health } from './health.ts'
 import { newSession } from './new-session.ts'
 import { permissions } from './permissions.ts'
+import { ownAgents } from './own-agents.ts'
 import { providers } from './providers.ts'
 import { session } from './session.ts'
 import { sessions } from './sessions.ts'
@@ -35,6 +36,7 @@ export const strings = {
   health,
   newSession,
   permissions,
+  ownAgents,
   providers,
   session,
   sessions,

@@ -24,6 +24,8 @@ export const SessionView = z.object({
   choiceLabel: z.string(),
   /** The model is the rehearsal: said wherever the session is shown. */
   rehearsal: z.boolean(),
+  /** The agent is kept to the session's folders. Absent: it is not. */
+  sandbox: z.literal(true).optional(),
   configRev: z.int(),
   state: SessionState,
   activeRun: z
@@ -84,6 +86,8 @@ export const ConfigView = z.object({
     value: Mode,
     options: z.array(z.object({ value: Mode, available: z.boolean(), why: z.string().nullable() })),
   }),
+  /** Whether the agent is kept to the session's folders, and whether it can be. */
+  sandbox: z.object({ value: z.boolean(), available: z.boolean(), why: z.string().nullable() }).optional(),
   choice: RuntimeChoice,
   choices: z.array(
     z.object({
@@ -167,6 +171,8 @@ export const sessionProcedures = {
       extraDirs: z.array(folder).max(16).default([]),
       mode: Mode.optional(),
       choice: RuntimeChoice.optional(),
+      /** Keeps the agent to the folders of the session. */
+      sandbox: z.boolean().default(false),
     }),
     output: SessionView,
   }),
@@ -220,6 +226,7 @@ export const sessionProcedures = {
       sessionId,
       expectedRev: z.int(),
       mode: Mode.optional(),
+      sandbox: z.boolean().optional(),
       choice: RuntimeChoice.optional(),
       /** The Provider alone, in place of `choice`: model and effort follow as far as it has them. Null: the agent's own login. */
       connectionId: z.string().max(64).nullable().optional(),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AgentId } from '../vocabulary.ts'
+import { EnvName } from '../mcp.ts'
 import { mutation, query, topic } from './define.ts'
 import type { ProcedureMap, TopicMap } from './define.ts'
 
@@ -23,6 +24,8 @@ export const AgentView = z.object({
   checks: z.array(Check),
   /** True until a preflight has run. */
   unchecked: z.boolean(),
+  /** How it is started, where a person added it. */
+  commandLine: z.string().optional(),
 })
 export type AgentView = z.infer<typeof AgentView>
 
@@ -98,6 +101,26 @@ export const systemProcedures = {
   }),
   'agents.list': query({ input: z.strictObject({}), output: z.object({ agents: z.array(AgentView) }) }),
   'agents.preflight': mutation({ input: z.strictObject({ agentId: AgentId }), output: AgentView, deadlineMs: 120_000 }),
+  /**
+   * Checks a command that speaks the Agent Client Protocol, and adds it as an agent: where a check fails, only if
+   * `evenSo`. No prompt is sent.
+   */
+  'agents.add': mutation({
+    input: z.strictObject({
+      label: z.string().trim().min(1).max(64),
+      commandLine: z.string().trim().min(1).max(4_096),
+      /** Variables of this machine's environment that it is given, such as the one of its key. */
+      passEnv: z.array(EnvName).max(64).default([]),
+      evenSo: z.boolean().default(false),
+    }),
+    output: z.object({ agent: AgentView, added: z.boolean() }),
+    deadlineMs: 120_000,
+  }),
+  /** Its sessions stay, and can be read. */
+  'agents.remove': mutation({
+    input: z.strictObject({ agentId: AgentId }),
+    output: z.object({ removed: z.literal(true) }),
+  }),
   'projects.recent': query({
     input: z.strictObject({}),
     output: z.object({

@@ -29,6 +29,7 @@ function handlersOf(t: TestRuntime, options: readonly RuntimeOption[], more: Par
     runtimes: runtimes as SessionRuntimes,
     settings: settings as Settings,
     views: {} as Views,
+    whyNotConfined: (agentId) => Promise.resolve(agentId === 'codex' ? null : 'It cannot be confined here.'),
   })
 }
 

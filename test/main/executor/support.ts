@@ -11,7 +11,7 @@ import { createSecretRegistry, pathsIn } from '../../../src/main/platform/index.
 import type { Providers } from '../../../src/main/providers/index.ts'
 import { runtimeMigrations } from '../../../src/main/runtime/index.ts'
 import type { ExecutionSpec, ExecutionUpdate } from '../../../src/main/runtime/index.ts'
-import { WorkerError } from '../../../src/main/workers/index.ts'
+import { createBubblewrapLauncher, WorkerError } from '../../../src/main/workers/index.ts'
 import type {
   CloseOptions,
   Exit,
@@ -199,11 +199,16 @@ export async function createBench(): Promise<ExecutorBench> {
       store,
       workers: fakeWorkers,
       providers,
-      agents: createAgents({ builtin: { command: '/bin/false', script: '/nowhere/agent.js', home: '/nowhere' } }),
+      agents: createAgents({
+        own: { list: () => [], get: () => null },
+        builtin: { command: '/bin/false', script: '/nowhere/agent.js', home: '/nowhere' },
+      }),
       mcp: createMcpServers({ clock, ids, log, store, secrets: createSecretRegistry(), secretStore: NO_SECRETS }),
+      sandbox: createBubblewrapLauncher({ clock, path: '/nowhere', stateDir: '/nowhere' }),
       bridge: null,
       artifacts: { publish: () => Promise.reject(new AppError('run_ending', 'Nothing is published here.')) },
       hostEnv: () => undefined,
+      environment: Promise.resolve(),
     })
   return {
     executor: create(),

@@ -1,6 +1,7 @@
 /** A session of a fake agent, with everything that it is given and all that it left behind within reach of a test. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { afterAll } from 'vitest'
 import { z } from 'zod'
 import { createIds, createSecretRegistry, createSystemClock } from '../../../src/main/platform/index.ts'
 import type { DriverFactory } from '../../../src/main/workers/drivers/shared/types.ts'
@@ -24,6 +25,27 @@ import type { Prompt } from '../../../src/shared/vocabulary.ts'
 import { createTempDir } from '../../support/dir.ts'
 import { createMemoryLog } from '../../support/log.ts'
 import type { MemoryLog } from '../../support/log.ts'
+
+const marks = new Set<string>()
+
+/** Whatever a case did: no process of any worker of this file is left. */
+afterAll(async () => {
+  await until('nothing of the workers is left', () => processesOf(marks).length === 0)
+})
+
+/** The pids that carry the mark of one of these workers. Linux. */
+function processesOf(workerIds: ReadonlySet<string>): string[] {
+  const pids = existsSync('/proc') ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : []
+  return pids.filter((pid) => {
+    try {
+      const mark = /(?:^|\0)WHEELHOUSE_WORKER=([^\0]*)/.exec(readFileSync(`/proc/${pid}/environ`, 'latin1'))?.[1]
+      // A zombie has no environment any more.
+      return mark !== undefined && workerIds.has(mark)
+    } catch {
+      return false
+    }
+  })
+}
 
 /** What a driver's tests need to know of it; all cases of `describeDriverConformance` run on it. */
 export interface DriverFixture {
@@ -109,6 +131,7 @@ export function createHarness(fixture: DriverFixture, options: HarnessOptions): 
   const temp = createTempDir()
   const dir = temp.path
   const workerId = ids.next()
+  marks.add(workerId)
   const log = createMemoryLog()
   const table = createPlatformTable(clock)
   const content: ContentItem[] = []

@@ -1,5 +1,6 @@
 import type { Places } from '../../deliveries/index.ts'
 import type { McpServers, ProviderSwitch, SessionRuntimes } from '../../executor/index.ts'
+import type { AgentId } from '../../../shared/vocabulary.ts'
 import type { Providers } from '../../providers/index.ts'
 import type { Schedules } from '../../schedules/index.ts'
 import type { Handlers } from '../types.ts'
@@ -24,6 +25,7 @@ export interface HandlerDeps extends SystemHandlerDeps {
   places: Places
   schedules: Schedules
   mcp: McpServers
+  whyNotConfined(agentId: AgentId): Promise<string | null>
 }
 
 export function createHandlers(deps: HandlerDeps): Handlers {

@@ -1,5 +1,6 @@
 import type { ProcedureOutput } from '../../../shared/bridge/index.ts'
-import type { Source } from '../../../shared/vocabulary.ts'
+import { AppError } from '../../../shared/errors.ts'
+import type { AgentId, Source } from '../../../shared/vocabulary.ts'
 import type { sessionProcedures } from '../../../shared/bridge/sessions.ts'
 import type { RuntimeOption, SessionRuntimes } from '../../executor/index.ts'
 import type { Settings } from '../../platform/index.ts'
@@ -32,8 +33,20 @@ export function sessionHandlers(deps: {
   runtimes: SessionRuntimes
   settings: Settings
   views: Views
+  /** Null: that agent can be kept to the session's folders here; else why not. */
+  whyNotConfined(agentId: AgentId): Promise<string | null>
 }): HandlersOf<typeof sessionProcedures> {
-  const { runtime, runtimes, settings, views } = deps
+  const { runtime, runtimes, settings, views, whyNotConfined } = deps
+
+  async function demandSandbox(agentId: AgentId): Promise<void> {
+    const why = await whyNotConfined(agentId)
+    if (why !== null) throw new AppError('config_option_unavailable', why)
+  }
+
+  async function sandboxOf({ agentId, sandbox }: SessionRow) {
+    const why = await whyNotConfined(agentId)
+    return { value: sandbox, available: why === null, why }
+  }
 
   /** What the session can run on; what it runs on stands among them even where the catalog does not know it. */
   function choicesOf({ agentId, choice }: Pick<SessionRow, 'agentId' | 'choice'>): RuntimeOption[] {
@@ -64,11 +77,13 @@ export function sessionHandlers(deps: {
     'sessions.ownership': () => ({ owners: ownerships(runtime) }),
     'sessions.get': ({ sessionId }) => views.session(runtime.sessions.get(sessionId)),
     'sessions.create': async (input, { connection }) => {
-      const { agentId, workDir, extraDirs, title, mode, choice } = input
+      const { agentId, workDir, extraDirs, title, mode, choice, sandbox } = input
+      if (sandbox) await demandSandbox(agentId)
       const row = await runtime.sessions.create({
         agentId,
         workDir,
         extraDirs,
+        sandbox,
         createdVia: sourceOf(connection),
         choice: choice ?? runtimes.initial(agentId),
         mode: mode ?? settings.get('defaultMode'),
@@ -113,7 +128,7 @@ export function sessionHandlers(deps: {
       }))
       return { sessions: page.sessions.map(views.session), hits, next: page.next }
     },
-    'sessions.config.get': ({ sessionId }) => {
+    'sessions.config.get': async ({ sessionId }) => {
       const row = runtime.sessions.get(sessionId)
       const osEnabled = settings.get('osModeEnabled')
       return {
@@ -126,16 +141,20 @@ export function sessionHandlers(deps: {
             why: value === 'os' && !osEnabled ? 'Switched off in Settings.' : null,
           })),
         },
+        sandbox: await sandboxOf(row),
         choice: row.choice,
         choices: offersOf(row),
         source: 'catalog',
       }
     },
     'sessions.config.set': async (input, { actor, signal }) => {
-      const { sessionId, expectedRev, mode, connectionId, allowHistoryStrip } = input
+      const { sessionId, expectedRev, mode, sandbox, connectionId, allowHistoryStrip } = input
       const choice =
         input.choice ??
         (connectionId === undefined ? undefined : runtimes.cascade(runtime.sessions.get(sessionId), connectionId))
+      if (sandbox === true) await demandSandbox(runtime.sessions.get(sessionId).agentId)
+      const change = compact({ mode, sandbox })
+      const changes = Object.keys(change).length > 0
       let rev = expectedRev
       let effect: ProcedureOutput<'sessions.config.set'>['effect'] = { kind: 'next_turn', historyStripped: false }
       if (choice !== undefined) {
@@ -144,7 +163,7 @@ export function sessionHandlers(deps: {
         rev = done.rev
         effect = done.effect
       }
-      if (mode !== undefined) rev = (await runtime.config.set({ sessionId, expectedRev: rev, mode })).rev
+      if (changes) rev = (await runtime.config.set({ sessionId, expectedRev: rev, ...change })).rev
       return { rev, effect }
     },
     'drafts.get': ({ sessionId }) => {

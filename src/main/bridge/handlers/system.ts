@@ -4,7 +4,7 @@ import type { Check } from '../../../shared/bridge/index.ts'
 import type { systemProcedures } from '../../../shared/bridge/system.ts'
 import type { ShowNotification } from '../../deliveries/index.ts'
 import type { Diagnostics } from '../../diagnostics/index.ts'
-import type { AgentExecutor, Preflights } from '../../executor/index.ts'
+import type { AgentExecutor, OwnAgents, Preflights } from '../../executor/index.ts'
 import type { Clock, OpenPlatform } from '../../platform/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import type { HandlersOf } from '../types.ts'
@@ -27,6 +27,7 @@ export interface SystemHandlerDeps {
   runtime: Runtime
   executor: AgentExecutor
   preflights: Preflights
+  ownAgents: OwnAgents
   views: Views
   shell: () => ShellPort
   health: (signal: AbortSignal) => Promise<Check[]>
@@ -35,7 +36,7 @@ export interface SystemHandlerDeps {
 }
 
 export function systemHandlers(deps: SystemHandlerDeps): HandlersOf<typeof systemProcedures> {
-  const { platform, runtime, executor, preflights, views, app } = deps
+  const { platform, runtime, executor, preflights, ownAgents, views, app } = deps
   return {
     'system.info': () => ({
       version: app.version,
@@ -69,6 +70,20 @@ export function systemHandlers(deps: SystemHandlerDeps): HandlersOf<typeof syste
     },
     'agents.list': () => ({ agents: preflights.list().map(agentView) }),
     'agents.preflight': async ({ agentId }, { signal }) => agentView(await preflights.run(agentId, signal)),
+    'agents.add': async ({ evenSo, ...input }, { signal }) => {
+      const agent = ownAgents.define(input)
+      const preflight = await preflights.check(agent, signal)
+      const added = preflight.failed === null || evenSo
+      if (added) {
+        await ownAgents.add(agent)
+        preflights.keep(agent.id, preflight)
+      }
+      return { agent: agentView({ agent, preflight }), added }
+    },
+    'agents.remove': async ({ agentId }) => {
+      await ownAgents.remove(agentId)
+      return { removed: true }
+    },
     'projects.recent': async () => ({ projects: await recentProjects(runtime) }),
     'fs.folders': ({ path, after, hidden }, { signal }) =>
       listFolders({ path: path ?? app.homeDir, after: after ?? null, hidden }, signal),

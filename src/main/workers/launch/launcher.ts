@@ -3,7 +3,8 @@ import { WorkerError } from '../errors.ts'
 import type { Command, Launcher, Scope } from '../types.ts'
 import { isFolder } from './program.ts'
 
-function unsupported(detail: string): WorkerError {
+/** A scope that cannot be honoured whole. */
+export function unsupported(detail: string): WorkerError {
   return new WorkerError('launch_scope_unsupported', 'The agent cannot be started the way this session asks for.', {
     started: 'never',
     detail,

@@ -15,17 +15,22 @@ export async function loginShellPath(env: Readonly<Record<string, string>>): Pro
   if (shell === undefined || !isAbsolute(shell)) return null
   // A marker tells the answer from whatever the profile prints.
   const marker = 'wheelhouse-path'
-  const { stdout } = await execa(shell, ['-l', '-i', '-c', `printf '\\n${marker}=%s\\n' "$PATH"`], {
-    env: spawnEnv(env),
-    extendEnv: false,
-    stdin: 'ignore',
-    stderr: 'ignore',
-    timeout: ASK_MS,
-    killSignal: 'SIGKILL',
-    maxBuffer: ANSWER_BYTES,
-    reject: false,
-  })
-  const answer = stdout.split('\n').findLast((line) => line.startsWith(`${marker}=`))
+  const { stdout }: { stdout?: string } = await execa(
+    shell,
+    ['-l', '-i', '-c', `printf '\\n${marker}=%s\\n' "$PATH"`],
+    {
+      env: spawnEnv(env),
+      extendEnv: false,
+      stdin: 'ignore',
+      stderr: 'ignore',
+      timeout: ASK_MS,
+      killSignal: 'SIGKILL',
+      maxBuffer: ANSWER_BYTES,
+      reject: false,
+    },
+  )
+  // A shell that cannot be started has said nothing.
+  const answer = (stdout ?? '').split('\n').findLast((line) => line.startsWith(`${marker}=`))
   const path = answer?.slice(marker.length + 1).trim() ?? ''
   return path.startsWith('/') ? path : null
 }

@@ -4,14 +4,16 @@ import { useCall, useChange } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { PathText } from '../../text/index.ts'
 import { Button, ErrorNote, StateMark } from '../../ui/index.ts'
+import { AddAgentButton } from './AddAgentButton.tsx'
 import { CheckList } from './CheckList.tsx'
+import { RemoveAgent } from './RemoveAgent.tsx'
 import { Section } from './Section.tsx'
 import styles from './health.module.css'
 
 export function Agents() {
   const agents = useCall('agents.list', {})
   return (
-    <Section title={strings.health.agents} about={strings.health.agentsText}>
+    <Section title={strings.health.agents} about={strings.health.agentsText} action={<AddAgentButton />}>
       {agents.error !== null && <ErrorNote error={agents.error} onRetry={() => void agents.refetch()} />}
       <ul className={styles.rows}>
         {(agents.data?.agents ?? []).map((agent) => (
@@ -53,8 +55,10 @@ function AgentRow({ agent }: { agent: AgentView }) {
           <Button pending={preflight.isPending} aria-label={health.named(checkWords, agent.label)} onClick={check}>
             {checkWords}
           </Button>
+          {agent.commandLine !== undefined && <RemoveAgent agent={agent} />}
         </span>
       </div>
+      {agent.commandLine !== undefined && <code className={styles.small}>{agent.commandLine}</code>}
       {preflight.error !== null && <ErrorNote error={preflight.error} onRetry={check} />}
       {agent.checks.length > 0 && <CheckList checks={agent.checks} />}
     </li>

@@ -1,2 +1,3 @@
 /** How the machine, the agents and their processes are, and what the log says. */
+export { AddAgentButton } from './AddAgentButton.tsx'
 export { HealthView } from './HealthView.tsx'

@@ -7,6 +7,7 @@ import type { AgentId } from '../../../shared/vocabulary.ts'
 import { useChange } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { Button, ErrorNote } from '../../ui/index.ts'
+import { AddAgentButton } from '../health/index.ts'
 import styles from './NewSession.module.css'
 
 export interface AgentFieldProps {
@@ -33,6 +34,9 @@ export function AgentField({ agents, value, onChange }: AgentFieldProps) {
           />
         ))}
       </div>
+      <span>
+        <AddAgentButton />
+      </span>
     </fieldset>
   )
 }

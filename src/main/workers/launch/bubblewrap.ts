@@ -1,0 +1,123 @@
+/**
+ * Linux: the command inside of bubblewrap. It sees the whole file system, read-only but for what its scope names, and its
+ * own processes alone; when it ends, all of them do. Everything that cannot be honoured is refused before it runs.
+ */
+import { execFile } from 'node:child_process'
+import { isAbsolute, relative } from 'node:path'
+import type { Clock } from '../../platform/types.ts'
+import { LIMITS } from '../limits.ts'
+import type { Launcher, Receipt, Scope } from '../types.ts'
+import { unsupported } from './launcher.ts'
+import { findProgram, isFolder } from './program.ts'
+
+const OLDEST = [0, 6] as const
+const TRIAL_MS = 2_000
+const REMEMBERED_WORKERS = 64
+
+export interface Sandbox extends Launcher {
+  /** Whether it can be used on this machine; null: it can, else why not, for a person. Asked once it holds. */
+  trial(): Promise<string | null>
+}
+
+export interface BubblewrapDeps {
+  clock: Clock
+  /** `PATH` of the host. */
+  path: string | undefined
+  /** Wheelhouse's own folder: neither it nor what lies above it may be written from inside. */
+  stateDir: string
+  platform?: NodeJS.Platform
+}
+
+export function createBubblewrapLauncher(deps: BubblewrapDeps): Sandbox {
+  const { clock, stateDir, platform = process.platform } = deps
+  const receipts = new Map<string, Receipt[]>()
+  let usable: { program: string; version: string } | null = null
+
+  async function find(): Promise<{ program: string; version: string } | string> {
+    if (usable !== null) return usable
+    if (platform !== 'linux') return 'Confining an agent needs bubblewrap, which is there on Linux alone.'
+    const program = await findProgram('bwrap', deps.path)
+    if (program === null) return 'bubblewrap is not installed.'
+    const version = /(\d+)\.(\d+)\.\d+/.exec((await run(program, ['--version'])) ?? '')
+    if (version === null || !isRecent(Number(version[1]), Number(version[2]))) {
+      return `bubblewrap is too old: ${OLDEST.join('.')} is needed.`
+    }
+    const tried = await run(program, ['--unshare-user', '--unshare-pid', '--ro-bind', '/', '/', 'true'])
+    if (tried === null) return 'This system does not let bubblewrap make a namespace.'
+    usable = { program, version: version[0] }
+    return usable
+  }
+
+  function note(scope: Scope, version: string): void {
+    const { workerId, confine } = scope
+    const all = receipts.get(workerId) ?? []
+    const id = `bubblewrap ${version}, network ${confine?.network ?? 'host'}, writable ${confine?.writable.join(' ') ?? ''}`
+    if (all.length < LIMITS.receipts) all.push({ kind: 'confined', id, url: null, atMs: clock.nowMs() })
+    receipts.set(workerId, all)
+    for (const oldest of receipts.keys()) {
+      if (receipts.size <= REMEMBERED_WORKERS) break
+      receipts.delete(oldest)
+    }
+  }
+
+  return {
+    name: 'bubblewrap',
+    async trial() {
+      const found = await find()
+      return typeof found === 'string' ? found : null
+    },
+    async launch({ scope, command }) {
+      const { confine, workDir } = scope
+      if (confine === null) throw unsupported('this launcher only confines')
+      const found = await find()
+      if (typeof found === 'string') throw unsupported(found)
+      const writable = [...confine.writable, workDir, scope.privateDir, scope.socketDir]
+      for (const path of writable) {
+        if (!isAbsolute(path) || !(await isFolder(path))) throw unsupported(`no folder to write in: ${path}`)
+        if (isWithin(stateDir, path)) throw unsupported(`it may not write in ${path}`)
+      }
+      for (const path of confine.readOnly) if (!isAbsolute(path)) throw unsupported(`no absolute path: ${path}`)
+      // What lies deeper is mounted later, so that it stands.
+      const binds = [...new Set(writable)].sort((a, b) => a.length - b.length).flatMap((path) => ['--bind', path, path])
+      const kept = confine.readOnly.flatMap((path) => ['--ro-bind-try', path, path])
+      note(scope, found.version)
+      return {
+        workDir,
+        command: {
+          ...command,
+          path: found.program,
+          args: [
+            ...['--unshare-user', '--unshare-pid', '--die-with-parent'],
+            ...(confine.network === 'none' ? ['--unshare-net'] : []),
+            ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+            ...binds,
+            ...kept,
+            ...['--chdir', workDir, '--', command.path],
+            ...command.args,
+          ],
+        },
+      }
+    },
+    receipts: (workerId) => Promise.resolve([...(receipts.get(workerId) ?? [])]),
+  }
+}
+
+function isRecent(major: number, minor: number): boolean {
+  return major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])
+}
+
+/** `path` is `folder`, or lies in it. */
+function isWithin(path: string, folder: string): boolean {
+  const way = relative(folder, path)
+  return way === '' || (way !== '..' && !way.startsWith('../') && !isAbsolute(way))
+}
+
+/** What it printed; null: it failed, or took too long. */
+function run(program: string, args: readonly string[]): Promise<string | null> {
+  return new Promise((resolve) => {
+    const env = { PATH: '/usr/bin:/bin', NODE_V8_COVERAGE: undefined }
+    execFile(program, [...args], { env, timeout: TRIAL_MS, killSignal: 'SIGKILL' }, (error, stdout) =>
+      resolve(error === null ? stdout : null),
+    )
+  })
+}

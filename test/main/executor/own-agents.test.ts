@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createAgents, createOwnAgents, executorMigrations } from '../../../src/main/executor/index.ts'
+import type { OwnAgents } from '../../../src/main/executor/index.ts'
+import { createSystemClock } from '../../../src/main/platform/index.ts'
+import { runtimeMigrations } from '../../../src/main/runtime/index.ts'
+import { AgentId } from '../../../src/shared/vocabulary.ts'
+import { openTestStore } from '../../support/store.ts'
+import type { TestStore } from '../../support/store.ts'
+
+const BUILTIN = { command: '/bin/false', script: '/nowhere/agent.js', home: '/nowhere' }
+
+describe('agents that a person adds', () => {
+  let store: TestStore
+  let own: OwnAgents
+
+  beforeEach(async () => {
+    store = await openTestStore([...runtimeMigrations, ...executorMigrations])
+    own = createOwnAgents({ store, clock: createSystemClock() })
+  })
+  afterEach(() => store[Symbol.dispose]())
+
+  const add = async (label: string, commandLine = 'gemini --acp', passEnv: string[] = []): Promise<string> => {
+    const agent = own.define({ label, commandLine, passEnv })
+    await own.add(agent)
+    return agent.id
+  }
+
+  test('are listed beside the others, under an id that their command line can name', async () => {
+    expect(await add('Gemini CLI', 'gemini --acp "a b"', ['GEMINI_API_KEY'])).toBe('acp:gemini-cli')
+    const agents = createAgents({ builtin: BUILTIN, own })
+    expect(agents.list().map(({ id }) => id)).toContain('acp:gemini-cli')
+    expect(agents.get('acp:gemini-cli')).toMatchObject({
+      label: 'Gemini CLI',
+      driver: 'acp',
+      client: null,
+      ownLogin: true,
+      profile: { command: 'gemini', args: ['--acp', 'a b'], envNames: ['GEMINI_API_KEY'] },
+    })
+  })
+
+  test.each(['Ünïcödé & more', '日本語', '---', 'x'.repeat(64)])('%s becomes an id', async (label) => {
+    const ids = [await add(label), await add(label)]
+    expect(new Set(ids).size).toBe(2)
+    for (const id of ids) expect(AgentId.safeParse(id).success).toBe(true)
+  })
+
+  test('keep their name for their sessions when they are removed, and their id', async () => {
+    const id = AgentId.parse(await add('Gemini'))
+    await own.remove(id)
+    const agents = createAgents({ builtin: BUILTIN, own })
+    expect(agents.list().map((agent) => agent.id)).not.toContain(id)
+    expect(agents.get(id)).toMatchObject({ label: 'Gemini', removed: true })
+    expect(await add('Gemini')).toBe('acp:gemini-2')
+    await expect(own.remove(id)).rejects.toMatchObject({ code: 'agent_unknown' })
+  })
+
+  test('are refused where there is no program in the command', () => {
+    expect(() => own.define({ label: 'a', commandLine: "'open", passEnv: [] })).toThrow('no command')
+    const agents = createAgents({ builtin: BUILTIN, own })
+    expect(() => agents.get('acp:other')).toThrow('There is no agent "acp:other"')
+  })
+})

@@ -1,0 +1,73 @@
+/** Linux, with the bwrap that `npm run programs` asks for. */
+import { existsSync, mkdirSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { createBubblewrapLauncher } from '../../../../src/main/workers/index.ts'
+import type { Scope, SessionConfig } from '../../../../src/main/workers/index.ts'
+import { createTempDir } from '../../../support/dir.ts'
+import { bridgeFor } from '../bridge.ts'
+import { acpFixture } from '../drivers/acp-fixture.ts'
+import { clock, createHarness, failure, isAlive, prompt } from '../harness.ts'
+import type { Harness } from '../harness.ts'
+
+const PATH = process.env['PATH']
+const launcherAt = (stateDir: string, more: object = {}) =>
+  createBubblewrapLauncher({ clock, path: PATH, stateDir, ...more })
+
+function confined(h: Harness, cfg: SessionConfig, network: 'host' | 'none', readOnly: string[] = []): SessionConfig {
+  const confine = { network, writable: [h.dir], readOnly }
+  return { ...cfg, launcher: launcherAt('/var/lib/of-wheelhouse'), scope: { ...cfg.scope, confine } }
+}
+
+describe.runIf(process.platform === 'linux')('a confined worker', () => {
+  test('WK-56 writes where it may alone, has no network, gets its token, and takes its daemons along', async () => {
+    using outside = createTempDir()
+    await using h = createHarness(acpFixture, {
+      scenario: 'confined',
+      env: { FAKE_OUTSIDE: outside.at('written'), FAKE_SERVERS: 'start' },
+      change: (cfg) => ({ ...cfg, env: { ...cfg.env, FAKE_KEPT: `${cfg.cwd}/kept/written` } }),
+    })
+    mkdirSync(`${h.cfg.cwd}/kept`)
+    await using bridge = await bridgeFor(h)
+    const cfg = confined(h, bridge.cfg, 'none', [`${h.cfg.cwd}/kept`])
+    const session = await h.workers.open('acp', cfg, {}, new AbortController().signal)
+    expect(bridge.handoffs).toEqual(['delivered'])
+    await session.prompt(prompt('what can you do?'))
+    const said = h.content.flatMap((item) => (item.kind === 'text' && item.turn === 1 ? item.text : '')).join('')
+    expect(JSON.parse(said)).toEqual({ outside: false, kept: false, here: true, networks: ['lo'] })
+    expect(existsSync(outside.at('written'))).toBe(false)
+
+    const inside = await h.table.family(session.process, h.cfg.workerId)
+    expect(inside.length).toBeGreaterThan(0)
+    expect(await session.close({ closeStdinMs: 500, termGraceMs: 500 })).toMatchObject({ kind: 'gone', strays: [] })
+    for (const { pid } of inside) expect(await isAlive(h.table, pid)).toBe(false)
+    expect(await cfg.launcher?.receipts(h.cfg.workerId, new AbortController().signal)).toMatchObject([
+      { kind: 'confined', url: null },
+    ])
+  })
+
+  test('WK-55 what it cannot honour it refuses before anything runs', async () => {
+    await using h = createHarness(acpFixture, { scenario: 'ok' })
+    const open = (scope: Partial<Scope>, launcher = launcherAt(h.dir)) =>
+      failure(
+        h.workers.open(
+          'acp',
+          { ...h.cfg, launcher, scope: { ...h.cfg.scope, ...scope } },
+          {},
+          new AbortController().signal,
+        ),
+      )
+    const refused = { code: 'launch_scope_unsupported', started: 'never' }
+    const confine = (writable: string[]) => ({ confine: { network: 'host' as const, writable, readOnly: [] } })
+    expect(await open({ confine: null })).toMatchObject(refused)
+    // The folder of the state, what lies above it, and what is no folder at all.
+    for (const path of ['/', h.dir, `${h.dir}/..`, '/no/such/folder', 'relative']) {
+      expect(await open(confine([path]))).toMatchObject(refused)
+    }
+    expect(await open(confine([]), launcherAt('/var/lib/x', { path: '/nowhere' }))).toMatchObject(refused)
+    expect(await launcherAt('/var/lib/x', { platform: 'darwin' }).trial()).toContain('Linux alone')
+    expect(await launcherAt('/var/lib/x').trial()).toBe(null)
+    const route = { argv: [], config: {}, envSet: {}, envUnset: [] }
+    const cut = { ...confined(h, h.cfg, 'none'), route }
+    expect(await failure(h.workers.open('acp', cut, {}, new AbortController().signal))).toMatchObject(refused)
+  })
+})
