@@ -199,9 +199,9 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
     },
   })
   const providerSwitch = createProviderSwitch({ clock, ids, log, store, providers, executor, runtime: () => runtime })
-import { createSchedules, scheduleMigrations } from './schedules/index.ts'
-import { createFiringPort } from './schedules-port.ts'
-import { BASE_ENV, buildEnv, createBubblewrapLauncher, createWorkers, loginShellPath } from './workers/index.ts'
+  import { createSchedules, scheduleMigrations } from './schedules/index.ts'
+  import { createFiringPort } from './schedules-port.ts'
+  import { BASE_ENV, buildEnv, createBubblewrapLauncher, createWorkers, loginShellPath } from './workers/index.ts'
   const views = createViews({ runtime, executor, runtimes, agents })
 
   const sources = createSources({

@@ -24,6 +24,7 @@ export interface RunOptions {
   provider: string | null
   model: string | null
   mode: Exclude<Mode, 'os'>
+  sandbox: boolean
   approve: Approval
   json: boolean
   prompt: string
@@ -37,6 +38,7 @@ export function readRunOptions(args: readonly string[]): RunOptions {
     allowPositionals: true,
     options: {
       ...PROMPT_OPTIONS,
+  sandbox: boolean
       approve: { type: 'string', default: 'ask' },
       json: { type: 'boolean', default: false },
     },
@@ -63,6 +65,7 @@ export function readPromptOptions(
     provider: values.provider ?? null,
     model: values.model ?? null,
     mode: mode.data,
+  sandbox: boolean
     prompt,
   }
 }

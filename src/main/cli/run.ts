@@ -20,6 +20,7 @@ async function runSession(bridge: Bridge, options: RunOptions, interrupted: Abor
     agentId: options.agentId,
     workDir: options.dir,
     mode: options.mode,
+    sandbox: options.sandbox,
     ...(choice === null ? {} : { choice }),
   })
   const asking = new Map<string, AbortController>()

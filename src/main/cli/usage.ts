@@ -14,6 +14,7 @@ wheelhouse run --agent AGENT [--dir FOLDER] [options] "PROMPT"
   --provider NAME    a connection by its name or preset, such as rehearsal (default: the agent's)
   --model ID         one of its models (default: the connection's)
   --mode MODE        plan, agent or yolo (default: agent)
+  --sandbox          keep the agent to FOLDER, where this machine can
   --approve HOW      ask     on this terminal (default)
                      once    allow what is of low or medium risk, deny the rest
                      all     allow everything

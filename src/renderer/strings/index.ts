@@ -11,6 +11,7 @@ import { firstRun } from './first-run.ts'
 import { folders } from './folders.ts'
 import { gateway } from './gateway.ts'
 import { health } from './health.ts'
+import { mcp } from './mcp.ts'
 import { newSession } from './new-session.ts'
 import { permissions } from './permissions.ts'
 import { ownAgents } from './own-agents.ts'
@@ -34,6 +35,7 @@ export const strings = {
   folders,
   gateway,
   health,
+  mcp,
   newSession,
   permissions,
   ownAgents,

@@ -1,5 +1,5 @@
 /** The composed host: MCP servers of a person and of Wheelhouse's own in its sessions, and an agent that a person added. */
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -185,6 +185,41 @@ while read -r _; do :; done
       expect(second.end).toMatchObject({ state: 'failed', error: { code: 'mcp_wasBrokenunavailable' } })
     },
   )
+})
+
+describe.runIf(process.platform === 'linux')('a confined session', () => {
+  test('WK-56 the built-in agent works in it, and writes in its folder alone', { timeout: 60_000 }, async () => {
+    const work = dir.at('confined')
+    mkdirSync(work)
+    const { id: sessionId, sandbox } = await bridge.call('sessions.create', {
+      agentId: 'builtin',
+      workDir: work,
+      mode: 'yolo',
+      sandbox: true,
+      choice: choice(),
+    })
+    expect(sandbox).toBe(true)
+    const outside = dir.at('outside')
+    steps.push(
+      {
+        calls: [
+          ['bash', { command: 'echo inside > inside.txt' }],
+          ['bash', { command: `echo outside > ${outside}` }],
+        ],
+      },
+      { text: 'Done.' },
+    )
+    const { end } = await run(sessionId, 'Write.')
+    expect(end).toMatchObject({ state: 'completed' })
+    expect(readFileSync(`${work}/inside.txt`, 'utf8')).toBe('inside\n')
+    expect(existsSync(outside)).toBe(false)
+    const { rev, sandbox: option } = await bridge.call('sessions.config.get', { sessionId })
+    expect(option).toEqual({ value: true, available: true, why: null })
+    await bridge.call('sessions.config.set', { sessionId, expectedRev: rev, sandbox: false })
+    steps.push({ calls: [['bash', { command: `echo outside > ${outside}` }]] }, { text: 'Done.' })
+    await run(sessionId, 'Write once more.')
+    expect(readFileSync(outside, 'utf8')).toBe('outside\n')
+  })
 })
 
 describe('an ACP agent that a person adds', () => {

@@ -3,11 +3,16 @@ import type { ReactNode } from 'react'
 import { useTopic } from '../../stores/app-stores.tsx'
 import { Places } from '../deliveries/index.ts'
 import { strings } from '../../strings/index.ts'
+import { McpServers } from '../mcp/index.ts'
 import { Choice, OnOff, WholeNumber } from './controls.tsx'
 import { DoNotDisturb } from './DoNotDisturb.tsx'
 import { OsMode } from './OsMode.tsx'
 import { Proxy } from './Proxy.tsx'
+import { Row } from './Row.tsx'
 import styles from './settings.module.css'
+
+/** It keeps its own trouble to itself. */
+const UNSAVED = { error: null, frail: false }
 
 /** Every setting, saved as soon as it is changed. */
 export function SettingsView() {
@@ -24,6 +29,9 @@ export function SettingsView() {
           <Section title={settings.sections.agents}>
             <Choice of="defaultMode" labels={settings.modes} />
             <OsMode />
+            <Row label={strings.mcp.heading} about={strings.mcp.about} setting={UNSAVED}>
+              <McpServers />
+            </Row>
           </Section>
           <Section title={settings.sections.attention}>
             <OnOff of="notifications" />

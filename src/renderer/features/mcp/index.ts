@@ -1,0 +1,2 @@
+/** The MCP servers of a person and of projects. */
+export { McpServers } from './McpServers.tsx'
