@@ -1,4 +1,6 @@
 /** What a worker's stream costs: reading, redaction, long lines, and many at once. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { readdirSync } from 'node:fs'
 import { createSecret, createSecretRegistry, createSystemClock, createIds } from '../../src/main/platform/index.ts'
@@ -237,8 +239,6 @@ export const workerLife: Benchmark = {
   group: 'workers',
   how: 'Starting a supervised process until it is on record, against a bare `spawn` of the same program until it runs; and ending one that leaves when its input ends, beyond its own leaving.',
   async run() {
-    const { spawn } = await import('node:child_process')
-    const { once } = await import('node:events')
     await using fleet = createAcpWorkers()
     const bare: number[] = []
     const ours: number[] = []

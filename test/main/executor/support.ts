@@ -1,4 +1,5 @@
 /** The executor over a real ledger, with workers and providers that a test moves by hand. */
+import { tmpdir } from 'node:os'
 import { AppError } from '../../../src/shared/errors.ts'
 import {
   createAgentExecutor,
@@ -11,7 +12,7 @@ import { createSecretRegistry, pathsIn } from '../../../src/main/platform/index.
 import type { Providers } from '../../../src/main/providers/index.ts'
 import { runtimeMigrations } from '../../../src/main/runtime/index.ts'
 import type { ExecutionSpec, ExecutionUpdate } from '../../../src/main/runtime/index.ts'
-import { createBubblewrapLauncher, WorkerError } from '../../../src/main/workers/index.ts'
+import { directLauncher, WorkerError } from '../../../src/main/workers/index.ts'
 import type {
   CloseOptions,
   Exit,
@@ -29,6 +30,9 @@ import { createMemoryLog } from '../../support/log.ts'
 import type { MemoryLog } from '../../support/log.ts'
 import { openTestStore } from '../../support/store.ts'
 import type { TestStore } from '../../support/store.ts'
+
+/** Confines in name alone: here no process runs. */
+const SANDBOX = { ...directLauncher, name: 'fake', trial: () => Promise.resolve(null) }
 
 const NO_SECRETS = {
   set: () => Promise.resolve({ applied: true, durable: true }),
@@ -204,7 +208,7 @@ export async function createBench(): Promise<ExecutorBench> {
         builtin: { command: '/bin/false', script: '/nowhere/agent.js', home: '/nowhere' },
       }),
       mcp: createMcpServers({ clock, ids, log, store, secrets: createSecretRegistry(), secretStore: NO_SECRETS }),
-      sandbox: createBubblewrapLauncher({ clock, path: '/nowhere', stateDir: '/nowhere' }),
+      sandbox: SANDBOX,
       bridge: null,
       artifacts: { publish: () => Promise.reject(new AppError('run_ending', 'Nothing is published here.')) },
       hostEnv: () => undefined,

@@ -182,7 +182,7 @@ while read -r _; do :; done
       const { rev, ...wasBroken } = broken
       await bridge.call('mcp.upsert', { server: { ...wasBroken, env: [], required: true }, expectedRev: rev })
       const second = await run(sessionId, 'Say it again.')
-      expect(second.end).toMatchObject({ state: 'failed', error: { code: 'mcp_wasBrokenunavailable' } })
+      expect(second.end).toMatchObject({ state: 'failed', error: { code: 'mcp_server_unavailable' } })
     },
   )
 })

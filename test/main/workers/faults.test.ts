@@ -1,7 +1,7 @@
 /** What the system refuses, and what an agent does not do. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
+import { closeSync, openSync, readdirSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { describe, expect, test } from 'vitest'
 import { acpFixture } from './drivers/acp-fixture.ts'
@@ -30,11 +30,24 @@ async function descriptors(): Promise<Descriptors> {
     helper.stdin.write(`${most}\n`)
     await done
   }
+  const filled: number[] = []
   return {
-    close: () => set(`${Math.max(...readdirSync('/proc/self/fd').map(Number))}`),
-    open: () => set(before),
+    async close() {
+      await set(`${readdirSync('/proc/self/fd').length + 16}`)
+      for (;;) {
+        try {
+          filled.push(openSync('/dev/null', 'r'))
+        } catch {
+          return
+        }
+      }
+    },
+    open() {
+      for (const descriptor of filled.splice(0)) closeSync(descriptor)
+      return set(before)
+    },
     async [Symbol.asyncDispose]() {
-      await set(before)
+      await this.open()
       helper.stdin.end()
       await once(helper, 'exit')
     },
