@@ -205,7 +205,7 @@ export async function createBench(): Promise<ExecutorBench> {
       providers,
       agents: createAgents({
         own: { list: () => [], get: () => null },
-        builtin: { command: '/bin/false', script: '/nowhere/agent.js', home: '/nowhere' },
+        builtin: { command: '/bin/false', script: '/nowhere/agent.js', home: tmpdir() },
       }),
       mcp: createMcpServers({ clock, ids, log, store, secrets: createSecretRegistry(), secretStore: NO_SECRETS }),
       sandbox: SANDBOX,
