@@ -77,26 +77,16 @@ export function createBubblewrapLauncher(deps: BubblewrapDeps): Sandbox {
         if (isWithin(stateDir, path)) throw unsupported(`it may not write in ${path}`)
       }
       for (const path of confine.readOnly) if (!isAbsolute(path)) throw unsupported(`no absolute path: ${path}`)
+      const args = ['--unshare-user', '--unshare-pid', '--die-with-parent']
+      if (confine.network === 'none') args.push('--unshare-net')
+      args.push('--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc')
       // What lies deeper is mounted later, so that it stands.
-      const binds = [...new Set(writable)].sort((a, b) => a.length - b.length).flatMap((path) => ['--bind', path, path])
-      const kept = confine.readOnly.flatMap((path) => ['--ro-bind-try', path, path])
+      const deepestLast = [...new Set(writable)].sort((a, b) => a.length - b.length)
+      for (const path of deepestLast) args.push('--bind', path, path)
+      for (const path of confine.readOnly) args.push('--ro-bind-try', path, path)
+      args.push('--chdir', workDir, '--', command.path, ...command.args)
       note(scope, found.version)
-      return {
-        workDir,
-        command: {
-          ...command,
-          path: found.program,
-          args: [
-            ...['--unshare-user', '--unshare-pid', '--die-with-parent'],
-            ...(confine.network === 'none' ? ['--unshare-net'] : []),
-            ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
-            ...binds,
-            ...kept,
-            ...['--chdir', workDir, '--', command.path],
-            ...command.args,
-          ],
-        },
-      }
+      return { workDir, command: { ...command, path: found.program, args } }
     },
     receipts: (workerId) => Promise.resolve([...(receipts.get(workerId) ?? [])]),
   }

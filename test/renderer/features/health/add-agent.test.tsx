@@ -33,7 +33,7 @@ function show() {
       'system.logs.tail': () => ({ lines: [] }),
       'agents.add'({ commandLine, evenSo }) {
         const fits = commandLine === 'gemini --acp'
-        listed = fits || evenSo === true
+        listed = fits || evenSo
         return {
           agent: fits ? { ...GEMINI, checks: [...GEMINI.checks] } : { ...FAILED, checks: [...FAILED.checks] },
           added: listed,

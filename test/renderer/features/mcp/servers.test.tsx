@@ -17,7 +17,7 @@ function show() {
     {
       'mcp.list': () => ({ servers }),
       'mcp.upsert'({ server, expectedRev }) {
-        const saved = viewOf(server as McpServerInput, expectedRev + 1)
+        const saved = viewOf(server, expectedRev + 1)
         servers = [saved]
         return saved
       },
