@@ -4,6 +4,8 @@ import { connectByPreload } from './electron.ts'
 import { connectBySocket } from './socket.ts'
 
 export { BridgeProvider, useBridge, useBridgeStatus, useCall, useChange } from './react.tsx'
+export { useAsking } from './useAsking.ts'
+export type { Asking } from './useAsking.ts'
 export type { Bridge } from '../../shared/bridge/client.ts'
 
 export function connectBridge(page: Window): Bridge {

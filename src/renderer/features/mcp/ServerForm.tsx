@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react'
 import type { McpServerInput, McpServerView } from '../../../shared/bridge/index.ts'
-import { useChange } from '../../bridge/index.ts'
+import { useAsking } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { Button, ErrorNote, Switch, TextField } from '../../ui/index.ts'
 import { commandLineOf, inputOf, rowsOf } from './form.ts'
@@ -21,8 +21,8 @@ export function ServerForm({ server, onDone }: ServerFormProps) {
   const [required, setRequired] = useState(server?.required ?? false)
   const [enabled, setEnabled] = useState(server?.enabled ?? true)
   const [badCommand, setBadCommand] = useState(false)
-  const save = useChange('mcp.upsert')
-  const test = useChange('mcp.test')
+  const save = useAsking('mcp.upsert')
+  const test = useAsking('mcp.test')
 
   const read = (): McpServerInput | null => {
     if (form.current === null || !form.current.reportValidity()) return null
@@ -32,11 +32,12 @@ export function ServerForm({ server, onDone }: ServerFormProps) {
   }
   const submit = (): void => {
     const input = read()
-    if (input !== null) save.mutate({ server: input, expectedRev: server?.rev ?? 0 }, { onSuccess: onDone })
+    if (input === null || save.pending) return
+    void save.ask({ server: input, expectedRev: server?.rev ?? 0 }).then((saved) => saved !== null && onDone())
   }
   const runTest = (): void => {
     const input = read()
-    if (input !== null) test.mutate({ server: input })
+    if (input !== null) void test.ask({ server: input })
   }
 
   return (
@@ -71,9 +72,11 @@ export function ServerForm({ server, onDone }: ServerFormProps) {
       <Switch label={mcp.required} description={mcp.requiredHint} checked={required} onChange={setRequired} />
       <Switch label={mcp.enabled} checked={enabled} onChange={setEnabled} />
       <div role="status">
-        {test.data !== undefined && (
-          <p className={styles.result} data-ok={test.data.ok ? '' : undefined}>
-            {test.data.ok ? mcp.works(test.data.tools) : [test.data.message, test.data.hint].filter(Boolean).join(' ')}
+        {test.output !== null && (
+          <p className={styles.result} data-ok={test.output.ok ? '' : undefined}>
+            {test.output.ok
+              ? mcp.works(test.output.tools)
+              : [test.output.message, test.output.hint].filter(Boolean).join(' ')}
           </p>
         )}
       </div>
@@ -81,10 +84,10 @@ export function ServerForm({ server, onDone }: ServerFormProps) {
       {save.error !== null && <ErrorNote error={save.error} onRetry={submit} />}
       <div className={styles.actions}>
         <Button onClick={onDone}>{mcp.back}</Button>
-        <Button pending={test.isPending} onClick={runTest}>
+        <Button pending={test.pending} onClick={runTest}>
           {mcp.test}
         </Button>
-        <Button type="submit" tone="primary" pending={save.isPending}>
+        <Button type="submit" tone="primary" pending={save.pending}>
           {mcp.save}
         </Button>
       </div>

@@ -6,8 +6,8 @@ import { ConfirmClear, ConfirmDelete } from './Confirmations.tsx'
 import { Models } from './Models.tsx'
 import { SwitchDialog } from './SwitchDialog.tsx'
 import { TestLine } from './TestLine.tsx'
-import { useAsking } from './useAsking.ts'
 import { defaultOf, modelsOf } from './useCatalog.ts'
+import { useAsking } from '../../bridge/index.ts'
 import styles from './providers.module.css'
 
 export interface ConnectionRowProps {

@@ -1,9 +1,8 @@
 import { useState } from 'react'
 import type { CatalogView, ConnectionView, ModelView } from '../../../shared/bridge/index.ts'
-import { useChange } from '../../bridge/index.ts'
+import { useAsking, useChange } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { Button, ErrorNote, StateMark, Switch, TextField } from '../../ui/index.ts'
-import { useAsking } from './useAsking.ts'
 import { defaultOf, modelsOf } from './useCatalog.ts'
 import styles from './providers.module.css'
 

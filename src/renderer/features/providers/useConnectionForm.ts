@@ -3,10 +3,9 @@ import type { RefObject } from 'react'
 import type { CatalogView, ConnectionView } from '../../../shared/bridge/index.ts'
 import type { AppError } from '../../../shared/errors.ts'
 import type { ClientId } from '../../../shared/vocabulary.ts'
-import { useBridge } from '../../bridge/index.ts'
+import { useAsking, useBridge } from '../../bridge/index.ts'
 import { emptyForm, fieldOf, formOf, inputOf, revisionOf, takesKey } from './form.ts'
 import type { Agents, ConnectionForm, FormField } from './form.ts'
-import { useAsking } from './useAsking.ts'
 
 /** What a test is about: how it went, or how it goes. */
 export interface Testing {

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
-import type { ProcedureInput, ProcedureName, ProcedureOutput } from '../../../shared/bridge/index.ts'
-import { AppError } from '../../../shared/errors.ts'
-import { useBridge } from '../../bridge/index.ts'
+import type { ProcedureInput, ProcedureName, ProcedureOutput } from '../../shared/bridge/index.ts'
+import { AppError } from '../../shared/errors.ts'
+import { useBridge } from './react.tsx'
 
 export interface Asking<N extends ProcedureName> {
   /** Null: it failed or was cancelled; `error` says which. */
