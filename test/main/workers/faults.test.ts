@@ -31,7 +31,12 @@ async function descriptors(): Promise<Descriptors> {
     await done
   }
   const filled: number[] = []
+  const open = (): Promise<void> => {
+    for (const descriptor of filled.splice(0)) closeSync(descriptor)
+    return set(before)
+  }
   return {
+    open,
     async close() {
       await set(`${readdirSync('/proc/self/fd').length + 16}`)
       for (;;) {
@@ -42,12 +47,8 @@ async function descriptors(): Promise<Descriptors> {
         }
       }
     },
-    open() {
-      for (const descriptor of filled.splice(0)) closeSync(descriptor)
-      return set(before)
-    },
     async [Symbol.asyncDispose]() {
-      await this.open()
+      await open()
       helper.stdin.end()
       await once(helper, 'exit')
     },
