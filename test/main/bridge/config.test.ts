@@ -78,6 +78,7 @@ test('a change of model and mode at once still says that the history was strippe
     runtimes: runtimes as SessionRuntimes,
     settings: settings as Settings,
     views: {} as Views,
+    whyNotConfined: () => Promise.resolve(null),
   })
   const expectedRev = t.runtime.sessions.get(sessionId).rev
   const change = { sessionId, expectedRev, mode: 'plan' as const, choice: CHOICE, allowHistoryStrip: true }
