@@ -38,21 +38,21 @@ export function readRunOptions(args: readonly string[]): RunOptions {
     allowPositionals: true,
     options: {
       ...PROMPT_OPTIONS,
-  sandbox: boolean
+      sandbox: { type: 'boolean', default: false },
       approve: { type: 'string', default: 'ask' },
       json: { type: 'boolean', default: false },
     },
   })
   const approve = APPROVALS.find((each) => each === values.approve)
   if (approve === undefined) throw new UsageError('--approve takes ask, once, all or deny.')
-  return { ...readPromptOptions(values, positionals), approve, json: values.json }
+  return { ...readPromptOptions(values, positionals), sandbox: values.sandbox, approve, json: values.json }
 }
 
 /** The part that `run` and `schedule add` share. @throws UsageError with what is wrong. */
 export function readPromptOptions(
   values: { agent?: string; dir: string; provider?: string; model?: string; mode: string },
   positionals: readonly string[],
-): Omit<RunOptions, 'approve' | 'json'> {
+): Omit<RunOptions, 'sandbox' | 'approve' | 'json'> {
   const agent = AgentId.safeParse(values.agent)
   if (!agent.success) throw new UsageError('--agent takes builtin, codex, claude, or acp:<id>.')
   const mode = Mode.exclude(['os']).safeParse(values.mode)
@@ -65,7 +65,6 @@ export function readPromptOptions(
     provider: values.provider ?? null,
     model: values.model ?? null,
     mode: mode.data,
-  sandbox: boolean
     prompt,
   }
 }
