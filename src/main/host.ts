@@ -199,9 +199,15 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
     },
   })
   const providerSwitch = createProviderSwitch({ clock, ids, log, store, providers, executor, runtime: () => runtime })
-  import { createSchedules, scheduleMigrations } from './schedules/index.ts'
-  import { createFiringPort } from './schedules-port.ts'
-  import { BASE_ENV, buildEnv, createBubblewrapLauncher, createWorkers, loginShellPath } from './workers/index.ts'
+  const schedules = createSchedules({
+    clock,
+    ids,
+    log,
+    store,
+    timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    port: createFiringPort(runtime, runtimes),
+  })
+  const preflights = createPreflights({ clock, ids, agents, workers, hostEnv, environment })
   const views = createViews({ runtime, executor, runtimes, agents })
 
   const sources = createSources({
