@@ -2,6 +2,7 @@ import { arch, platform, release } from 'node:os'
 import type { AgentExecutor } from './executor/index.ts'
 import type { Settings } from './platform/index.ts'
 import type { Providers } from './providers/index.ts'
+import { readable } from './runtime/index.ts'
 import type { Runtime } from './runtime/index.ts'
 
 const SESSIONS = 200
@@ -38,7 +39,7 @@ export async function diagnosticFacts(deps: {
     workers: executor.overview(),
     sessions: {
       total,
-      newest: sessions.map(({ id, agentId, mode, createdVia, headSeq, updatedAt }) => {
+      newest: readable(sessions, ({ id, agentId, mode, createdVia, headSeq, updatedAt }) => {
         const { active, ended } = runtime.runs.latest(id)
         return {
           id,

@@ -1,4 +1,5 @@
 import type { OwnershipView } from '../../../shared/bridge/index.ts'
+import { readable } from '../../runtime/index.ts'
 import type { Runtime, SessionRow } from '../../runtime/index.ts'
 
 /** Newer sessions than this have the runs that are under way. */
@@ -6,10 +7,10 @@ const LOOKED_AT = 500
 
 /** Who executes each run that has not ended, and until when nobody else may. */
 export function ownerships(runtime: Runtime): OwnershipView[] {
-  return runtime.sessions
-    .list({ limit: LOOKED_AT })
-    .sessions.filter(({ id }) => runtime.runs.latest(id).active !== null)
-    .map((session) => ownershipOf(runtime, session))
+  const { sessions } = runtime.sessions.list({ limit: LOOKED_AT })
+  return readable(sessions, (session) =>
+    runtime.runs.latest(session.id).active === null ? [] : [ownershipOf(runtime, session)],
+  ).flat()
 }
 
 function ownershipOf(runtime: Runtime, { id, title }: SessionRow): OwnershipView {

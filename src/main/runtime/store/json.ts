@@ -32,7 +32,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Those of `rows` that can be read: a damaged record must not hide the others. Asked for alone, it says that it is damaged. */
-export function readable<T>(rows: readonly unknown[], read: (raw: unknown) => T): T[] {
+export function readable<R, T>(rows: readonly R[], read: (raw: R) => T): T[] {
   return rows.flatMap((raw) => {
     try {
       return [read(raw)]
