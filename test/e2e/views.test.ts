@@ -17,6 +17,7 @@ const VIEWS: readonly (readonly [string, string, string])[] = [
   ['new session', '#/new', 'New session'],
   ['approvals', '#/approvals', 'Approvals'],
   ['permissions', '#/permissions', 'Permissions'],
+  ['schedules', '#/schedules', 'Schedules'],
   ['deliveries', '#/deliveries', 'Deliveries'],
   ['providers', '#/providers', 'Providers'],
   ['health', '#/health', 'Health'],
@@ -207,11 +208,45 @@ const says: Says = {
       },
     ],
   },
+  schedules: {
+    schedules: [
+      {
+        id: numbered(81),
+        name: 'Morning tests',
+        cron: '0 8 * * 1-5',
+        timeZone: 'Europe/Berlin',
+        agentId: 'builtin',
+        workDir: '/home/me/api',
+        mode: 'agent',
+        choice: null,
+        choiceLabel: null,
+        prompt: 'Run the tests.',
+        deliverTo: [],
+        catchUp: false,
+        enabled: true,
+        rev: 1,
+        sessionId: SESSION_ID,
+        nextAt: now + 3_600_000,
+        last: {
+          at: now - 120_000,
+          dueAt: now - 120_000,
+          outcome: 'failed',
+          runId: null,
+          runState: null,
+          code: 'work_dir_missing',
+          message: 'The folder is gone.',
+        },
+        createdAt: now,
+        updatedAt: now,
+      },
+    ],
+    executing: true,
+  },
   settings: { values: { ...defaultSettings() } },
   notices: { kind: 'snapshot', notices: [] },
 }
 
-/** Eight views in a real browser, on a machine that has other work. */
+/** Nine views in a real browser, on a machine that has other work. */
 const LIMIT_MS = 300_000
 
 describe('every view', { timeout: LIMIT_MS }, () => {

@@ -2,11 +2,11 @@ import { strings } from '../strings/index.ts'
 import { useTopic } from '../stores/app-stores.tsx'
 import { navigate, viewHash } from '../stores/navigation.ts'
 import type { View } from '../stores/navigation.ts'
-import { Button, IconButton, Kbd } from '../ui/index.ts'
+import { Button, IconButton, Kbd, Menu } from '../ui/index.ts'
 import { modifierName } from './platform.ts'
 import styles from './TopBar.module.css'
 
-const PLACES = ['providers', 'gateway', 'usage', 'health', 'settings'] as const
+const PLACES = ['schedules', 'providers', 'gateway', 'usage', 'health', 'settings'] as const
 
 export interface TopBarProps {
   view: View
@@ -51,16 +51,25 @@ export function TopBar({ view, sidebarOpen, onToggleSidebar, onPalette }: TopBar
             </>
           )}
         </a>
-        {PLACES.map((kind) => (
-          <a
-            key={kind}
-            className={styles.place}
-            href={viewHash({ kind })}
-            aria-current={view.kind === kind ? 'page' : undefined}
-          >
-            {strings.app.views[kind]}
-          </a>
-        ))}
+        <div className={styles.wide}>
+          {PLACES.map((kind) => (
+            <a
+              key={kind}
+              className={styles.place}
+              href={viewHash({ kind })}
+              aria-current={view.kind === kind ? 'page' : undefined}
+            >
+              {strings.app.views[kind]}
+            </a>
+          ))}
+        </div>
+        <div className={styles.narrow}>
+          <Menu
+            label={strings.app.more}
+            trigger="☰"
+            actions={PLACES.map((kind) => ({ label: strings.app.views[kind], onSelect: () => navigate({ kind }) }))}
+          />
+        </div>
       </div>
     </header>
   )

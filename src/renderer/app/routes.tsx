@@ -6,6 +6,7 @@ import { HealthView } from '../features/health/index.ts'
 import { NewSession } from '../features/new-session/index.ts'
 import { PermissionsView } from '../features/permissions/index.ts'
 import { ProvidersView } from '../features/providers/index.ts'
+import { SchedulesView } from '../features/schedules/index.ts'
 import { SessionPane } from '../features/session/index.ts'
 import { SettingsView } from '../features/settings/index.ts'
 import { UsageView } from '../features/usage/index.ts'
@@ -25,6 +26,8 @@ export function MainView({ view }: { view: View }) {
       return <ApprovalsView />
     case 'permissions':
       return <PermissionsView ruleId={view.ruleId ?? null} sessionId={view.sessionId ?? null} />
+    case 'schedules':
+      return <SchedulesView />
     case 'deliveries':
       return <DeliveriesView />
     case 'providers':

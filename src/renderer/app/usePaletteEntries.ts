@@ -23,6 +23,7 @@ const VIEWS: readonly View[] = [
   { kind: 'new' },
   { kind: 'approvals', decisionId: null },
   { kind: 'permissions' },
+  { kind: 'schedules' },
   { kind: 'deliveries' },
   { kind: 'providers' },
   { kind: 'gateway' },

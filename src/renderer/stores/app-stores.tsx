@@ -9,6 +9,7 @@ import type {
   GatewayView,
   Notice,
   RuleView,
+  ScheduleView,
   SessionView,
   WorkerView,
 } from '../../shared/bridge/index.ts'
@@ -27,9 +28,16 @@ export interface AppStores {
   settings: StoreApi<TopicState<Readonly<Record<string, unknown>>>>
   /** Newest first. */
   rules: StoreApi<TopicState<readonly RuleView[]>>
+  schedules: StoreApi<TopicState<SchedulesState>>
   /** What each session's agent takes as a slash command. */
   commands: StoreApi<TopicState<ReadonlyMap<string, readonly { name: string; description: string }[]>>>
   notices: StoreApi<TopicState<readonly Notice[]>>
+}
+
+/** `executing`: this host starts them by itself. */
+export interface SchedulesState {
+  schedules: readonly ScheduleView[]
+  executing: boolean
 }
 
 export interface DecisionsState {
@@ -74,6 +82,13 @@ export function createAppStores(bridge: Bridge): AppStores {
       (_state, event) => event.values,
     ),
     rules: keepTopic(bridge, 'rules', {}, [] as readonly RuleView[], (_state, event) => event.rules),
+    schedules: keepTopic<'schedules', SchedulesState>(
+      bridge,
+      'schedules',
+      {},
+      { schedules: [], executing: true },
+      (_state, event) => event,
+    ),
     commands: keepTopic(
       bridge,
       'commands',

@@ -9,6 +9,7 @@ export type View =
   | { kind: 'approvals'; decisionId: string | null }
   /** `ruleId`: the rule to show; `sessionId`: whose history alone. */
   | { kind: 'permissions'; ruleId?: string; sessionId?: string }
+  | { kind: 'schedules' }
   | { kind: 'deliveries' }
   | { kind: 'providers' }
   | { kind: 'gateway' }
@@ -28,6 +29,7 @@ export function parseView(hash: string): View {
       if (second === 'rule' && third !== '') return { kind: 'permissions', ruleId: third }
       if (second === 'session' && third !== '') return { kind: 'permissions', sessionId: third }
       return { kind: 'permissions' }
+    case 'schedules':
     case 'deliveries':
     case 'new':
     case 'providers':

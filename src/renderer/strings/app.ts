@@ -6,6 +6,7 @@ const views: Readonly<Record<View['kind'], string>> = {
   new: 'New session',
   approvals: 'Approvals',
   permissions: 'Permissions',
+  schedules: 'Schedules',
   deliveries: 'Deliveries',
   providers: 'Providers',
   gateway: 'Gateway',

@@ -16,6 +16,7 @@ import { newSession } from './new-session.ts'
 import { permissions } from './permissions.ts'
 import { ownAgents } from './own-agents.ts'
 import { providers } from './providers.ts'
+import { schedules } from './schedules.ts'
 import { session } from './session.ts'
 import { sessions } from './sessions.ts'
 import { settings } from './settings.ts'
@@ -40,6 +41,7 @@ export const strings = {
   permissions,
   ownAgents,
   providers,
+  schedules,
   session,
   sessions,
   settings,

@@ -1,0 +1,61 @@
+import { useState } from 'react'
+import type { ScheduleView } from '../../../shared/bridge/index.ts'
+import { useTopic } from '../../stores/app-stores.tsx'
+import { strings } from '../../strings/index.ts'
+import { Button, EmptyState } from '../../ui/index.ts'
+import { DeleteSchedule } from './DeleteSchedule.tsx'
+import { ScheduleDialog } from './ScheduleDialog.tsx'
+import { ScheduleRow } from './ScheduleRow.tsx'
+import styles from './schedules.module.css'
+
+type Open = { kind: 'add' } | { kind: 'edit' | 'delete'; schedule: ScheduleView }
+
+/** Every schedule: when it is due next, what became of the last time, and what can be done with it. */
+export function SchedulesView() {
+  const loaded = useTopic('schedules', (state) => state.loaded)
+  const { schedules: all, executing } = useTopic('schedules', (state) => state.value)
+  const [open, setOpen] = useState<Open | null>(null)
+  const { schedules } = strings
+  const add = (): void => setOpen({ kind: 'add' })
+  const close = (): void => setOpen(null)
+  return (
+    <section className={styles.view} aria-labelledby="schedules-heading">
+      <header className={styles.head}>
+        <div>
+          <h1 id="schedules-heading">{schedules.heading}</h1>
+          <p className={styles.small}>{schedules.about}</p>
+        </div>
+        {all.length > 0 && <Button onClick={add}>{schedules.add}</Button>}
+      </header>
+      {loaded && !executing && all.length > 0 && <p className={styles.warn}>{schedules.notExecuting}</p>}
+      {loaded && all.length === 0 && (
+        <EmptyState
+          title={schedules.none}
+          action={
+            <Button tone="primary" onClick={add}>
+              {schedules.add}
+            </Button>
+          }
+        >
+          {schedules.noneHint}
+        </EmptyState>
+      )}
+      {all.length > 0 && (
+        <ul className={styles.rows} aria-label={schedules.heading}>
+          {all.map((schedule) => (
+            <ScheduleRow
+              key={schedule.id}
+              schedule={schedule}
+              onEdit={() => setOpen({ kind: 'edit', schedule })}
+              onDelete={() => setOpen({ kind: 'delete', schedule })}
+            />
+          ))}
+        </ul>
+      )}
+      {open !== null && open.kind !== 'delete' && (
+        <ScheduleDialog schedule={open.kind === 'edit' ? open.schedule : null} onClose={close} />
+      )}
+      {open?.kind === 'delete' && <DeleteSchedule schedule={open.schedule} onClose={close} />}
+    </section>
+  )
+}

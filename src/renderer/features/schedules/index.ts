@@ -1,0 +1,2 @@
+/** Prompts that agents get at set times. */
+export { SchedulesView } from './SchedulesView.tsx'
