@@ -26,11 +26,7 @@ export function ScheduleRow({ schedule, onEdit, onDelete }: ScheduleRowProps) {
   return (
     <li className={styles.row}>
       <div className={styles.rowHead}>
-        <StateMark
-          showLabel
-          state={!enabled ? 'idle' : schedule.last?.outcome === 'failed' ? 'failed' : 'completed'}
-          label={enabled ? schedules.on : schedules.off}
-        />
+        <StateMark showLabel state={enabled ? 'completed' : 'idle'} label={enabled ? schedules.on : schedules.off} />
         <strong className={styles.name}>
           <Revealed text={name} />
         </strong>
