@@ -108,6 +108,33 @@ describe('the schedules', () => {
     await waitFor(() => expect(host.calls('schedules.delete')).toEqual([{ id: numbered(81) }]))
   })
 
+  test('given to another agent, it keeps nothing of what the one before ran on', async () => {
+    const agent = { available: true, version: null, path: null, checks: [], unchecked: false }
+    const { host, user } = show(
+      [schedule({ choice: { connectionId: numbered(9), modelId: 'gpt-5.5', effort: 'high' } })],
+      {
+        'agents.list': () => ({
+          agents: [
+            { ...agent, id: 'builtin', label: 'Built-in agent' },
+            { ...agent, id: 'codex', label: 'Codex' },
+          ],
+        }),
+        'schedules.update': () => schedule({ agentId: 'codex', rev: 5 }),
+      },
+    )
+    await user.click(await screen.findByRole('button', { name: 'More: Morning tests' }))
+    await user.click(await screen.findByRole('menuitem', { name: 'Edit' }))
+    const dialog = await screen.findByRole('dialog', { name: 'Edit Morning tests' })
+    await user.click(within(dialog).getByRole('combobox', { name: 'Agent' }))
+    await user.click(await screen.findByRole('option', { name: 'Codex' }))
+    await user.click(within(dialog).getByRole('button', { name: 'Save' }))
+    await waitFor(() =>
+      expect(host.calls('schedules.update')).toMatchObject([
+        { id: numbered(81), expectedRev: 4, change: { agentId: 'codex', choice: null } },
+      ]),
+    )
+  })
+
   test('a new one says what is missing under its fields, shows its next times, and is made', async () => {
     const { host, user } = show([], { 'schedules.create': () => schedule() })
     await user.click(await screen.findByRole('button', { name: 'New schedule' }))
