@@ -47,7 +47,7 @@ export function createSearch({ tables }: Pick<RuntimeContext, 'tables'>): Search
     const titled = before === undefined && sessionId === undefined && text.trim() !== ''
     const page: SearchPage = {
       sessions: titled
-        ? readable(tables.search.titles(text.trim(), MAX_TITLES), (id) => tables.sessions.get(String(id))).filter(
+        ? readable(tables.search.titles(text.trim(), MAX_TITLES), (id) => tables.sessions.get(id)).filter(
             (session) => session !== null,
           )
         : [],
