@@ -6,7 +6,8 @@ import { createGateway } from '../../src/main/providers/gateway/gateway.ts'
 import { createRouter } from '../../src/main/providers/router/index.ts'
 import { createUpstream } from '../../src/main/providers/upstream/index.ts'
 import { createMemoryLog } from '../support/log.ts'
-import type { ClientTask } from './client-worker.ts'
+import { timeFirstBytes } from './client.ts'
+import type { ClientTask } from './client.ts'
 import { bindingOf, bodyOf, portTo } from './router.ts'
 import { median } from './types.ts'
 import type { Benchmark, Figure } from './types.ts'
@@ -21,7 +22,6 @@ export const gatewayFirstByte: Benchmark = {
 
 async function measureGateway(): Promise<readonly Figure[]> {
   const provider = new Worker(new URL('./upstream-worker.ts', import.meta.url))
-  const client = new Worker(new URL('./client-worker.ts', import.meta.url))
   const [upstreamPort] = (await once(provider, 'message')) as [number]
   const baseUrl = `http://127.0.0.1:${upstreamPort}`
   // One key opens both, so that the client asks both in the same way.
@@ -63,9 +63,7 @@ async function measureGateway(): Promise<readonly Figure[]> {
     const ratios: number[] = []
     // The first repeat warms up both ways and does not count.
     for (let repeat = 0; repeat <= REPEATS; repeat++) {
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread's port has no origin
-      client.postMessage(task)
-      const [[routed, passed]] = (await once(client, 'message')) as [[number[], number[]]]
+      const [routed = [], passed = []] = await timeFirstBytes(task)
       if (repeat > 0) ratios.push(median(passed) / median(routed))
     }
     return [
@@ -78,7 +76,6 @@ async function measureGateway(): Promise<readonly Figure[]> {
       },
     ]
   } finally {
-    await client.terminate()
     await gateway.stop(AbortSignal.abort())
     await router.stop(AbortSignal.abort())
     await common.upstream.close()

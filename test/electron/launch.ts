@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { chromium } from 'playwright-core'
 import type { Browser, Page } from 'playwright-core'
+import { withCompileCache } from '../support/compile-cache.ts'
 import type { Order, Outcome, StandIn } from './standin/driver.ts'
 
 export const ROOT = join(import.meta.dirname, '..', '..')
@@ -51,7 +52,7 @@ export function startProcess({ home, env = {}, args = [] }: LaunchOptions, cdpPo
     ],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: {
-      ...process.env,
+      ...withCompileCache(),
       NODE_OPTIONS: '',
       ELECTRON_RENDERER_URL: '',
       ...env,

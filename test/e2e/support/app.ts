@@ -12,6 +12,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { launchApp, ROOT } from '../../electron/launch.ts'
 import type { LaunchedApp } from '../../electron/launch.ts'
 import type { ProcedureInput, ProcedureName, ProcedureOutput } from '../../../src/shared/bridge/index.ts'
+import { withCompileCache } from '../../support/compile-cache.ts'
 import { callHost } from './call-host.ts'
 import { chromiumOptions } from './chromium.ts'
 
@@ -102,7 +103,7 @@ async function serve({ home, env = {}, args = [] }: OpenOptions, output: string[
   const child = spawn(process.execPath, [SERVE, ...args], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, NODE_OPTIONS: '', ...env, WHEELHOUSE_HOME: home },
+    env: { ...withCompileCache(), NODE_OPTIONS: '', ...env, WHEELHOUSE_HOME: home },
   })
   const exited = once(child, 'exit').then(([code]) => code as number | null)
   const { promise: url, resolve, reject } = Promise.withResolvers<string>()

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { COMPILE_CACHE } from '../../../support/compile-cache.ts'
 import { createTempDir } from '../../../support/dir.ts'
 import { entryDir } from './built.ts'
 
@@ -55,7 +56,14 @@ export function createMachine(): Machine {
   const start: Machine['start'] = (args, { entry = 'cli', env = {}, uid } = {}) => {
     const child = spawn(process.execPath, [join(entryDir(), `${entry}.js`), ...args], {
       cwd: dir.path,
-      env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, LANG: 'C.UTF-8', WHEELHOUSE_HOME: data, ...env },
+      env: {
+        PATH: '/usr/local/bin:/usr/bin:/bin',
+        HOME: home,
+        LANG: 'C.UTF-8',
+        NODE_COMPILE_CACHE: COMPILE_CACHE,
+        WHEELHOUSE_HOME: data,
+        ...env,
+      },
       stdio: ['pipe', 'pipe', 'pipe'],
       ...(uid === undefined ? {} : { uid, gid: uid }),
     })

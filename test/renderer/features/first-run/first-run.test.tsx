@@ -120,6 +120,7 @@ describe('the first run', () => {
         workDir: FOLDER,
         extraDirs: [],
         choice: { connectionId: REHEARSAL_ID, modelId: 'rehearsal', effort: 'default' },
+        sandbox: false,
       },
     ])
     expect(host.calls('drafts.set')[0]?.text).toBe('Have a look around and propose a small improvement.')

@@ -191,7 +191,10 @@ test('WK-66 a busy agent that ignores the end of its input is cancelled first, a
   const session = await h.open()
   const turn = failure(session.prompt(prompt('hello')))
   await until('it works', () => h.content.some((item) => item.kind === 'text'))
-  expect(await session.close()).toEqual({ kind: 'gone', strongest: 'none', strays: [] })
+  const outcome = await session.close()
+  expect(outcome).toMatchObject({ kind: 'gone', strays: [] })
+  // It leaves at the cancel; its input may have ended by then, or not.
+  expect(['none', 'stdin']).toContain(outcome.kind === 'gone' ? outcome.strongest : null)
   expect(await turn).toMatchObject({ code: 'session_ended' })
   expect(claudeFixture.isCancel(h.report().wire.at(-1) ?? {})).toBe(true)
 })

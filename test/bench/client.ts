@@ -1,8 +1,6 @@
-/** An agent in a thread of its own, as agents are processes of their own: it takes the time to an answer's first byte. */
+/** An agent that takes the time to an answer's first byte. It runs in the thread of what it measures: see `router.ts`. */
 import { Agent, request as httpRequest } from 'node:http'
-import { parentPort } from 'node:worker_threads'
 
-/** Asks every port in turn, `rounds` times; answers with the times in ms, a list for each port. */
 export interface ClientTask {
   readonly ports: readonly number[]
   readonly routeId: string
@@ -12,7 +10,8 @@ export interface ClientTask {
 
 const agent = new Agent({ keepAlive: true })
 
-async function run({ ports, routeId, body, rounds }: ClientTask): Promise<number[][]> {
+/** Asks every port in turn, `rounds` times; answers with the times in ms, a list for each port. */
+export async function timeFirstBytes({ ports, routeId, body, rounds }: ClientTask): Promise<number[][]> {
   const times = ports.map((): number[] => [])
   for (let round = 0; round < rounds; round++) {
     for (const [index, port] of ports.entries()) times[index]?.push(await firstByteMs(port, routeId, body))
@@ -40,8 +39,3 @@ function firstByteMs(port: number, routeId: string, body: Uint8Array): Promise<n
     request.end(body)
   })
 }
-
-parentPort?.on('message', (task: ClientTask) => {
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread's port has no origin
-  void run(task).then((times) => parentPort?.postMessage(times))
-})
