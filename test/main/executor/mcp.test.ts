@@ -99,19 +99,19 @@ describe('MCP servers', () => {
   test('a project has its own beside those of the person, and its own of a name comes first', async () => {
     await mcp.upsert(input({ name: 'everywhere' }), 0)
     await mcp.upsert(input({ args: ['of-the-person'] }), 0)
-    const project = { kind: 'project', path: '/work/app/' } as const
+    const project = { kind: 'project', path: '/project/app/' } as const
     await mcp.upsert(input({ scope: project, args: ['of-the-project'], required: true }), 0)
     expect(mcp.list()).toHaveLength(3)
-    expect(mcp.list('/work/app/sub').map(({ name, args }) => [name, args[0]])).toEqual([
+    expect(mcp.list('/project/app/sub').map(({ name, args }) => [name, args[0]])).toEqual([
       ['everywhere', '-c'],
       ['files', 'of-the-project'],
     ])
-    expect(mcp.offered('/work/app').map(({ name, required }) => [name, required])).toEqual([
+    expect(mcp.offered('/project/app').map(({ name, required }) => [name, required])).toEqual([
       ['everywhere', false],
       ['files', true],
     ])
     // A folder beside it, whose name begins alike.
-    expect(mcp.list('/work/application').map(({ args }) => args[0])).toEqual(['-c', 'of-the-person'])
+    expect(mcp.list('/project/application').map(({ args }) => args[0])).toEqual(['-c', 'of-the-person'])
   })
 
   test('two windows that change one server do not overwrite each other', async () => {

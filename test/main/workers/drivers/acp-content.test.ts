@@ -30,7 +30,14 @@ describe('what an ACP agent tells and is told', () => {
     const context = { contextUsed: 100, contextSize: 1_000, costUsd: 0.5 }
     expect(result.usage).toEqual({ ...counts, ...context })
     const none = { inputTokens: null, outputTokens: null, cachedInputTokens: null, cacheWriteTokens: null }
-    const tool = { kind: 'tool', toolCallId: 'run', tool: 'execute', name: 'bash', title: 'run it', paths: ['/work/a'] }
+    const tool = {
+      kind: 'tool',
+      toolCallId: 'run',
+      tool: 'execute',
+      name: 'bash',
+      title: 'run it',
+      paths: ['/project/a'],
+    }
     expect(h.content).toEqual(
       [
         { kind: 'title', title: 'A title' },

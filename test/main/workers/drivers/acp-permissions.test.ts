@@ -168,11 +168,11 @@ describe('permissions of an ACP agent', () => {
   })
 
   test('an edit is shown by its diffs, whole', async () => {
-    const diff = { type: 'diff', path: '/work/a.txt', oldText: 'one someone@example.org', newText: 'two' }
-    await using h = await requestFor({ kind: 'edit', content: [diff], locations: [{ path: '/work/a.txt' }] })
-    const changes = [{ path: '/work/a.txt', oldText: 'one someone@example.org', newText: 'two' }]
+    const diff = { type: 'diff', path: '/project/a.txt', oldText: 'one someone@example.org', newText: 'two' }
+    await using h = await requestFor({ kind: 'edit', content: [diff], locations: [{ path: '/project/a.txt' }] })
+    const changes = [{ path: '/project/a.txt', oldText: 'one someone@example.org', newText: 'two' }]
     expect(h.requests).toMatchObject([
-      { kind: 'edit', locations: ['/work/a.txt'], action: { kind: 'edit', changes }, complete: true },
+      { kind: 'edit', locations: ['/project/a.txt'], action: { kind: 'edit', changes }, complete: true },
     ])
   })
 

@@ -236,7 +236,7 @@ test('WK-43 servers: a given one that is missing, and with `exact` a foreign one
   expect(await (await beside.open()).prompt(prompt('hello'))).toMatchObject({ stop: 'end_turn' })
 })
 
-test('WK-44 servers stand in a file of ours alone, with the mark, until the first turn opened', async () => {
+test('servers stand in a file of ours alone, with the mark, until the first turn opened', async () => {
   await using h = harness('ok', withServer({ mcp: 'exact' }))
   const session = await h.open()
   const file = option(h, '--mcp-config') ?? ''
