@@ -59,6 +59,15 @@ export interface Host {
 }
 
 const MEBIBYTE = 1_048_576
+
+/** The schema of a whole host: what the database of a data folder is brought up to, system after system. */
+export const hostMigrations = [
+  ...runtimeMigrations,
+  ...executorMigrations,
+  ...providerMigrations,
+  ...scheduleMigrations,
+]
+
 /** Together under the 15 s that a stop may take. */
 const STOP_MS = { runs: 6_000, workers: 6_000, ends: 1_000, providers: 1_500 } as const
 const REHEARSAL_NAME = 'Rehearsal'
@@ -91,7 +100,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
   const environment = options.askLoginShell === true ? askLoginShell() : Promise.resolve()
   const platform = await openPlatform({
     dataDir: options.dataDir,
-    migrations: [...runtimeMigrations, ...executorMigrations, ...providerMigrations, ...scheduleMigrations],
+    migrations: hostMigrations,
     testFailpoints: isTestBuild(env),
     env,
   })

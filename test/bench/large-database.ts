@@ -1,8 +1,7 @@
 /** A database of years: what a start, a page, a turn and a search cost does not depend on how much there is. */
 import { openPlatform, pathsIn } from '../../src/main/platform/index.ts'
-import { executorMigrations } from '../../src/main/executor/index.ts'
-import { providerMigrations } from '../../src/main/providers/index.ts'
-import { createRuntime, readHostIdentity, runtimeMigrations } from '../../src/main/runtime/index.ts'
+import { hostMigrations } from '../../src/main/host.ts'
+import { createRuntime, readHostIdentity } from '../../src/main/runtime/index.ts'
 import type { Runtime } from '../../src/main/runtime/index.ts'
 import { createFakeExecutor } from '../main/runtime/support/fake-executor.ts'
 import { createTempDir } from '../support/dir.ts'
@@ -22,7 +21,6 @@ const LOST = 8
 const STARTS = 3
 const PAGE = 500
 const READINGS = 5
-const MIGRATIONS = [...runtimeMigrations, ...executorMigrations, ...providerMigrations]
 
 export const largeDatabase: Benchmark = {
   name: 'runtime-large',
@@ -52,7 +50,7 @@ const runId = (n: number | string): string => `printf('01900000-0000-7001-8000-%
 
 /** As the runtime would have written it, by statements over whole tables: a million transactions would take an hour. */
 async function fill(dataDir: string, workDir: string): Promise<void> {
-  const platform = await openPlatform({ dataDir, migrations: MIGRATIONS })
+  const platform = await openPlatform({ dataDir, migrations: hostMigrations })
   const { db } = platform.store
   const series = (count: number): string => `n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`
   const runs = SESSIONS * RUNS_A_SESSION
@@ -119,7 +117,7 @@ async function fill(dataDir: string, workDir: string): Promise<void> {
 
 /** The newest run of each of the last sessions, as if its owner had been killed. */
 async function leaveBehind(dataDir: string): Promise<void> {
-  const platform = await openPlatform({ dataDir, migrations: MIGRATIONS })
+  const platform = await openPlatform({ dataDir, migrations: hostMigrations })
   platform.store.db.exec(`
     CREATE TEMP TABLE lost AS SELECT max(id) AS run, session_id AS session FROM runs GROUP BY session_id ORDER BY session_id DESC LIMIT ${LOST};
     UPDATE runs SET state = 'running', finished_at = NULL, error = NULL, reopen_count = reopen_count + 1 WHERE id IN (SELECT run FROM lost);
@@ -142,7 +140,7 @@ async function usableAfter(dataDir: string): Promise<number> {
 }
 
 async function readingIn(dataDir: string): Promise<Figure[]> {
-  const platform = await openPlatform({ dataDir, migrations: MIGRATIONS })
+  const platform = await openPlatform({ dataDir, migrations: hostMigrations })
   const { clock, ids, log, files, secrets, store, failpoints } = platform
   const runtime = createRuntime({
     clock,
