@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTempDir } from '../support/dir.ts'
 import type { TempDir } from '../support/dir.ts'
 import { openApp, SHELLS } from './support/app.ts'
@@ -13,6 +13,7 @@ import {
   PATIENCE_MS,
   prompt,
   send,
+  state,
   untilState,
   walkFirstRun,
 } from './support/walk.ts'
@@ -23,7 +24,7 @@ describe.each(SHELLS)('the first session in the %s shell', (shell) => {
   let folder: string
   let content: string
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     dir = createTempDir()
     folder = dir.at('project')
     mkdirSync(folder)
@@ -32,7 +33,7 @@ describe.each(SHELLS)('the first session in the %s shell', (shell) => {
     app = await openApp(shell, { home: dir.at('data') })
   })
 
-  afterEach(async () => {
+  afterAll(async () => {
     await app.stop()
     dir[Symbol.dispose]()
   })
@@ -63,7 +64,12 @@ describe.each(SHELLS)('the first session in the %s shell', (shell) => {
 
   test('DT-A02 a denied edit with a reason leaves the folder as it was, and the agent says that it got the reason', async () => {
     const { page } = app
-    await walkFirstRun(page, folder)
+    const { id } = await app.call('sessions.create', { agentId: 'builtin', workDir: folder })
+    await page.evaluate((hash) => {
+      location.hash = hash
+    }, `#/session/${id}`)
+    await state(page, 'Completed').first().waitFor({ state: 'detached', timeout: PATIENCE_MS })
+    await prompt(page).waitFor({ timeout: PATIENCE_MS })
     const before = folderBytes(folder)
     await send(page, 'Improve something')
     await denyWithReason(page, /notes\.txt/, 'the notes are frozen until Friday')

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync } from 'node:fs'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTempDir } from '../support/dir.ts'
 import type { TempDir } from '../support/dir.ts'
 import { launchApp } from './launch.ts'
@@ -9,17 +9,16 @@ import { askFor, call, SOON } from './support.ts'
 let home: TempDir
 let app: LaunchedApp
 
-// An app for each test: no more than six cards are shown in a minute.
-beforeEach(async () => {
+// Two apps for five tests: no more than six cards are shown in a minute.
+async function startApp(): Promise<void> {
   home = createTempDir()
   mkdirSync(home.at('project'))
   app = await launchApp({ home: home.at('data') })
-  await app.evaluate(({ BrowserWindow }) => BrowserWindow.blurAll())
-})
-afterEach(async () => {
+}
+async function endApp(): Promise<void> {
   await app?.quit()
   home[Symbol.dispose]()
-})
+}
 
 const tray = () =>
   app.evaluate(({ Tray }) => {
@@ -35,6 +34,10 @@ const places = () =>
   app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().map(({ webContents }) => webContents.getURL()))
 
 describe('the tray and the notifications', () => {
+  beforeAll(startApp)
+  afterAll(endApp)
+  beforeEach(() => app.evaluate(({ BrowserWindow }) => BrowserWindow.blurAll()))
+
   test('the tray is idle, then says what waits, opens it, and is idle again', async () => {
     await expect.poll(toolTip, SOON).toBe('Wheelhouse: idle')
     const decision = await askFor(app, home.at('project'), 'touch from-tray')
@@ -56,6 +59,27 @@ describe('the tray and the notifications', () => {
     await call(app.page, 'decisions.resolve', { decisionId, answer: { option: 'reject_once' } })
     await expect.poll(approvals, SOON).toEqual([])
   })
+
+  test('a click opens exactly its decision, also when no window is left', async () => {
+    const { decisionId } = await askFor(app, home.at('project'), 'touch clicked')
+    await expect.poll(async () => (await approvals()).length, SOON).toBe(1)
+    await app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().forEach((window) => window.close()))
+    await expect.poll(() => app.pages().length, SOON).toBe(0)
+    await app.evaluate(({ Notification }) =>
+      Notification.shown.find(({ options }) => options.body === 'touch clicked')?.click(),
+    )
+    await expect.poll(places, SOON).toEqual([`app://wheelhouse/#/approvals/${decisionId}`])
+    await expect.poll(() => app.pages().length, SOON).toBe(1)
+    await app.page.waitForLoadState()
+    await call(app.page, 'decisions.resolve', { decisionId, answer: { option: 'reject_once' } })
+    await expect.poll(toolTip, SOON).toBe('Wheelhouse: idle')
+  })
+})
+
+describe('the buttons of a notification', () => {
+  beforeAll(startApp)
+  afterAll(endApp)
+  beforeEach(() => app.evaluate(({ BrowserWindow }) => BrowserWindow.blurAll()))
 
   test('DT-A05 Allow once answers it: the command runs, and the decision names the notification', async () => {
     const { sessionId } = await askFor(app, home.at('project'), 'touch allowed')
@@ -81,20 +105,5 @@ describe('the tray and the notifications', () => {
     const { decisions } = await call(app.page, 'decisions.history', { sessionId })
     expect(decisions).toMatchObject([{ decisionId, answer: { option: 'reject_once' }, by: { via: 'notification' } }])
     expect(existsSync(home.at('project', 'denied'))).toBe(false)
-  })
-
-  test('a click opens exactly its decision, also when no window is left', async () => {
-    const { decisionId } = await askFor(app, home.at('project'), 'touch clicked')
-    await expect.poll(async () => (await approvals()).length, SOON).toBe(1)
-    await app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().forEach((window) => window.close()))
-    await expect.poll(() => app.pages().length, SOON).toBe(0)
-    await app.evaluate(({ Notification }) =>
-      Notification.shown.find(({ options }) => options.body === 'touch clicked')?.click(),
-    )
-    await expect.poll(places, SOON).toEqual([`app://wheelhouse/#/approvals/${decisionId}`])
-    await expect.poll(() => app.pages().length, SOON).toBe(1)
-    await app.page.waitForLoadState()
-    await call(app.page, 'decisions.resolve', { decisionId, answer: { option: 'reject_once' } })
-    await expect.poll(toolTip, SOON).toBe('Wheelhouse: idle')
   })
 })

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { hostMigrations } from '../../src/main/host.ts'
+import { openPlatform } from '../../src/main/platform/index.ts'
 import { createTempDir } from '../support/dir.ts'
+import type { TempDir } from '../support/dir.ts'
 import { launchApp, startProcess } from './launch.ts'
 import type { LaunchedApp } from './launch.ts'
 import { askFor, call, processesOf, readLog, SOON } from './support.ts'
@@ -19,20 +22,46 @@ afterEach(async () => {
     if (app.child.exitCode === null && app.child.signalCode === null) await app.kill()
 })
 
-describe('one host for each data folder', () => {
-  test('DT-A27 a second start hands over and exits 0; the first comes to the front', TWO_STARTS, async () => {
-    using dir = createTempDir()
-    const first = await launch({ home: dir.path })
-    await first.evaluate(({ BrowserWindow }) => BrowserWindow.blurAll())
+describe('an app that goes on', () => {
+  let dir: TempDir
+  let app: LaunchedApp
+  beforeAll(async () => {
+    dir = createTempDir()
+    app = await launchApp({ home: dir.path })
+  })
+  afterAll(async () => {
+    if (app.child.exitCode === null && app.child.signalCode === null) await app.kill()
+    dir[Symbol.dispose]()
+  })
+  const closeAll = (): Promise<void> =>
+    app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().forEach((window) => window.close()))
+
+  test('DT-A27 a second start hands over and exits 0; the first comes to the front', async () => {
+    await app.evaluate(({ BrowserWindow }) => BrowserWindow.blurAll())
     const second = startProcess({ home: dir.path })
     expect(await second.exited).toEqual({ code: 0, signal: null })
-    const focused = await first.evaluate(({ BrowserWindow }) => BrowserWindow.getFocusedWindow() !== null)
+    const focused = await app.evaluate(({ BrowserWindow }) => BrowserWindow.getFocusedWindow() !== null)
     expect(focused).toBe(true)
-    expect(first.pages()).toHaveLength(1)
-    await first.quit()
+    expect(app.pages()).toHaveLength(1)
     expect(second.output()).toBe('')
   })
 
+  test('closing the last window keeps it in the tray, and a click there brings it back', async () => {
+    await closeAll()
+    await expect.poll(() => app.pages().length, SOON).toBe(0)
+    await app.evaluate(({ Tray }) => Tray.all[0]?.emit('click'))
+    await expect.poll(() => app.pages().length, SOON).toBe(1)
+    await app.page.waitForLoadState()
+  })
+
+  test('closing the last window ends it where it is not to stay in the tray', async () => {
+    await call(app.page, 'settings.set', { key: 'keepInTray', value: false })
+    await closeAll()
+    expect(await app.exited).toEqual({ code: 0, signal: null })
+  })
+})
+
+describe('one host for each data folder', () => {
   test('DT-A27 after kill -9 of the first a start succeeds at once', TWO_STARTS, async () => {
     using dir = createTempDir()
     const first = await launch({ home: dir.path })
@@ -52,16 +81,17 @@ describe('what cannot be opened', () => {
 
   test('DT-A28 a newer database: a dialog that says so, and nothing in it is written', TWO_STARTS, async () => {
     using dir = createTempDir()
-    const first = await launch({ home: dir.path })
-    await first.quit()
+    const today = await openPlatform({ dataDir: dir.path, migrations: hostMigrations })
+    await today.close()
     const database = dir.at('wheelhouse.db')
     const db = new Sqlite(database)
     db.exec(`INSERT INTO schema_migrations VALUES ('runtime', 999, 'from_the_future', '${'0'.repeat(64)}', 1)`)
     db.pragma('wal_checkpoint(TRUNCATE)')
     db.close()
     const digest = (): string => createHash('sha256').update(readFileSync(database)).digest('hex')
-    // SQLite makes these two, empty, for whoever only reads.
-    const files = (): string[] => readdirSync(dir.path).filter((name) => !/-(?:shm|wal)$/.test(name))
+    // SQLite makes the first two, empty, for whoever only reads; the others are the start's own.
+    const files = (): string[] =>
+      readdirSync(dir.path).filter((name) => !/-(?:shm|wal)$|^(?:electron|host\.lock)$/.test(name))
     const before = { digest: digest(), files: files() }
     const { code, dialogs } = await askedAndGone(dir.path, 0)
     expect(code).toBe(1)
@@ -126,24 +156,6 @@ describe('the end', () => {
     app.child.kill(signal)
     expect(await app.exited).toEqual({ code: 0, signal: null })
     expect(processesOf(dir.path)).toEqual([])
-  })
-
-  test('closing the last window keeps the app in the tray, and a click there brings it back', async () => {
-    using dir = createTempDir()
-    const app = await launch({ home: dir.path })
-    await app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().forEach((window) => window.close()))
-    await expect.poll(() => app.pages().length, SOON).toBe(0)
-    await app.evaluate(({ Tray }) => Tray.all[0]?.emit('click'))
-    await expect.poll(() => app.pages().length, SOON).toBe(1)
-    expect(await app.quit()).toBe(0)
-  })
-
-  test('closing the last window ends the app where it is not to stay in the tray', async () => {
-    using dir = createTempDir()
-    const app = await launch({ home: dir.path })
-    await call(app.page, 'settings.set', { key: 'keepInTray', value: false })
-    await app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().forEach((window) => window.close()))
-    expect(await app.exited).toEqual({ code: 0, signal: null })
   })
 
   test('DT-A33 a bug that nobody caught is logged once with its cause, shown once, and ends the app', async () => {
