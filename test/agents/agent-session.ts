@@ -4,6 +4,7 @@ import { createIds, createSecretRegistry, createSystemClock } from '../../src/ma
 import type { DriverFactory } from '../../src/main/workers/drivers/shared/types.ts'
 import { buildEnv, createPlatformTable } from '../../src/main/workers/index.ts'
 import type {
+  AgentProfile,
   ContentItem,
   DriverName,
   PermissionDecision,
@@ -31,6 +32,7 @@ const ids = createIds()
 export interface RigAgent {
   driver: DriverName
   factory: DriverFactory
+  profile?: AgentProfile
   env(home: string): Readonly<Record<string, string>>
   /** `dir`: for files that the route points at. */
   route(upstream: Upstream, dir: string): RoutePlan
@@ -123,6 +125,7 @@ export async function createAgentRig(agent: RigAgent, options: RigOptions = {}):
         ...options.env,
       }),
       route,
+      ...(agent.profile === undefined ? {} : { profile: agent.profile }),
       mcpServers: [],
       mcp: 'with_users_own',
       folderTrusted: false,

@@ -12,7 +12,7 @@ export interface CodexRig extends AgentRig {
   userConfig(): string
 }
 
-const codex: RigAgent = {
+export const codex: RigAgent = {
   driver: 'codex',
   factory: createCodexDriver,
   env: (home) => ({ CODEX_HOME: `${home}/.codex` }),

@@ -38,8 +38,9 @@ export interface Upstream extends AsyncDisposable {
 export async function startUpstream(dir: string, turns: UpstreamTurn[] = []): Promise<Upstream> {
   mkdirSync(dir, { recursive: true })
   const script = join(dir, 'script.json')
-  // 426: Codex then uses HTTP at once.
-  writeFileSync(script, JSON.stringify({ wsStatus: 426, turns }))
+  // 426: Codex then uses HTTP at once. codex-acp asks for a title beside the conversation.
+  const rules = [{ match: { model: 'gpt-5.6-luna' }, steps: [{ text: 'A title' }] }]
+  writeFileSync(script, JSON.stringify({ wsStatus: 426, rules, turns }))
   const child = spawn(process.execPath, [PROGRAM, '--port', '0', '--script', script, '--quiet'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -172,5 +172,6 @@ export function agentView({ agent, preflight }: AgentReadiness): AgentView {
     ...(agent.id.startsWith('acp:') && agent.profile !== null
       ? { commandLine: joinCommandLine([agent.profile.command, ...agent.profile.args]) }
       : {}),
+    ...(typeof agent.profile?.remark === 'string' ? { remark: agent.profile.remark } : {}),
   }
 }

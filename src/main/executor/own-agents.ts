@@ -89,14 +89,15 @@ export function createOwnAgents({ store, clock }: { store: Store; clock: Clock }
 }
 
 function definitionOf({ id, label, command, args, pass_env: envNames, removed_at: removedAt }: Row): AgentDefinition {
+  const profile = customProfile({ id, product: label, command, args, env: {} })
   return {
     id,
     label,
     driver: 'acp',
-    client: null,
+    client: profile.adapter === 'codex' || profile.adapter === 'claude' ? profile.adapter : null,
     form: 'acp_adapter',
     ownLogin: true,
-    profile: { ...customProfile({ id, product: label, command, args, env: {} }), envNames },
+    profile: { ...profile, envNames: [...new Set([...profile.envNames, ...envNames])] },
     ...(removedAt === null ? {} : { removed: true }),
   }
 }

@@ -207,8 +207,8 @@ export interface LaunchRequest {
 }
 
 /**
- * How a worker is started on its route. argv and environment hold no secret, except form `acp_adapter`, whose route id
- * has no other way in. `key` goes to descriptor 3, or into the agent's own protocol. `toJSON` throws.
+ * How a worker is started on its route. argv and environment hold no secret, except that of Claude Code's ACP
+ * adapter, whose route id has no other way in. `key` goes to descriptor 3, or into the agent's own protocol. `toJSON` throws.
  */
 export interface RoutePlan {
   readonly argv: readonly string[]

@@ -195,7 +195,13 @@ export interface AgentProfile {
   loginHint: string
   /** The agent reads `_meta.wheelhouse.reason` of a refusal. */
   reasonInAnswer: boolean
+  /** A program whose own ways are known: what it needs besides is made for each session. */
+  adapter: AdapterName | null
+  /** What a person has to know of how this agent asks; null: nothing beyond the modes. */
+  remark: string | null
 }
+
+export type AdapterName = 'codex' | 'claude' | 'opencode'
 
 // ---- what a turn yields
 

@@ -26,6 +26,8 @@ export const AgentView = z.object({
   unchecked: z.boolean(),
   /** How it is started, where a person added it. */
   commandLine: z.string().optional(),
+  /** What this agent asks otherwise than its modes would have one think. */
+  remark: z.string().optional(),
 })
 export type AgentView = z.infer<typeof AgentView>
 

@@ -38,6 +38,15 @@ describe('agents that a person adds', () => {
     })
   })
 
+  test('WK-74 a program that is known takes the connections of what it adapts', async () => {
+    await add('Codex over ACP', 'codex-acp', ['MY_KEY'])
+    await add('Claude over ACP', 'npx -y @agentclientprotocol/claude-agent-acp')
+    expect(own.list()).toMatchObject([
+      { client: 'codex', form: 'acp_adapter', profile: { adapter: 'codex', envNames: ['CODEX_HOME', 'MY_KEY'] } },
+      { client: 'claude', form: 'acp_adapter', profile: { adapter: 'claude', envNames: ['CLAUDE_CONFIG_DIR'] } },
+    ])
+  })
+
   test.each(['Ünïcödé & more', '日本語', '---', 'x'.repeat(64)])('%s becomes an id', async (label) => {
     const ids = [await add(label), await add(label)]
     expect(new Set(ids).size).toBe(2)

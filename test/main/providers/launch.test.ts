@@ -142,20 +142,16 @@ test('an ACP adapter that takes no key gets the route in its address, and the pl
   expect(plan.key).toBeUndefined()
 })
 
-test('the Codex adapter gets the route in its configuration, which its commands do not inherit', async () => {
+test('the Codex adapter gets what the app-server gets: its settings and its key name each other nowhere', async () => {
   await using world = await createWorld()
   const host = await world.open()
   const { id } = await create(host.providers, codexInput('a'))
   const plan = await bind(host, launch(id, { form: 'acp_adapter' }))
-  const config: Record<string, unknown> = JSON.parse(plan.envSet['CODEX_CONFIG'] ?? '{}')
-  expect(config).toMatchObject({
-    model_provider: 'openai',
-    model: 'gpt-test',
-    cli_auth_credentials_store: 'ephemeral',
-    shell_environment_policy: { exclude: ['CODEX_CONFIG'] },
-  })
-  expect(config['openai_base_url']).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/r\/[A-Za-z0-9_-]{43}\/v1$/)
-  expect(plan.warnings).toEqual(['route_open_to_commands'])
+  expect(plan.config).toMatchObject({ model_provider: 'openai', model: 'gpt-test' })
+  expect(plan.config['openai_base_url']).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/)
+  expect(plan.argv).toContain('cli_auth_credentials_store="ephemeral"')
+  expect(plan.key).toBeDefined()
+  expect(plan.warnings).toEqual([])
 })
 
 test('a launch without a model, or on the connection of another agent, is refused', async () => {

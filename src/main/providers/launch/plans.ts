@@ -1,6 +1,6 @@
 /**
  * How each client is pointed at its route. argv and environment hold no secret: the route id travels on a descriptor or
- * in the agent's own protocol, except for an ACP adapter, which takes nothing else.
+ * in the agent's own protocol, except for Claude Code's ACP adapter, which takes nothing else.
  */
 import { AppError } from '../../../shared/errors.ts'
 import type { JsonValue } from '../../../shared/vocabulary.ts'
@@ -45,8 +45,9 @@ const CLAUDE_UNSET = [
 /** @throws AppError `model_profile_unsupported`: this client is not started in that form. */
 export function launchPlan(input: PlanInput): RoutePlan {
   const { client, form } = input.request
-  if (client === 'codex' && form === 'app_server') return finish(input, codexServer(input), CODEX_UNSET)
-  if (client === 'codex' && form === 'acp_adapter') return finish(input, codexAdapter(input), CODEX_UNSET)
+  if (client === 'codex' && (form === 'app_server' || form === 'acp_adapter')) {
+    return finish(input, codexServer(input), CODEX_UNSET)
+  }
   if (client === 'claude' && form === 'cli') return finish(input, claudeCli(input), CLAUDE_UNSET)
   if (client === 'claude' && form === 'acp_adapter') return finish(input, claudeAdapter(input), CLAUDE_UNSET)
   if (client === 'builtin' && form === 'builtin') return finish(input, builtin(input), [])
@@ -76,6 +77,7 @@ function finish(input: PlanInput, projection: Projection, unset: readonly string
   })
 }
 
+/** For the app-server, and for the adapter that starts one: it takes the same settings and hands the same key over. */
 function codexServer({ binding, port, key, codexCatalogPath }: PlanInput): Projection {
   return {
     argv: [
@@ -94,20 +96,6 @@ function codexServer({ binding, port, key, codexCatalogPath }: PlanInput): Proje
     },
     key,
   }
-}
-
-function codexAdapter({ binding, port, routeId }: PlanInput): Projection {
-  const config: JsonValue = {
-    cli_auth_credentials_store: 'ephemeral',
-    forced_login_method: 'api',
-    features: { enable_request_compression: false, unbounded_connection_retries: false },
-    model_provider: 'openai',
-    openai_base_url: `${origin(port)}/r/${routeId}/v1`,
-    model: binding.clientModel,
-    ...codexEffort(binding.effort),
-    shell_environment_policy: { exclude: ['CODEX_CONFIG'] },
-  }
-  return { env: { CODEX_CONFIG: JSON.stringify(config) }, warnings: ['route_open_to_commands'] }
 }
 
 /** `none` is the client's spelling of off. */

@@ -59,6 +59,7 @@ function AgentRow({ agent }: { agent: AgentView }) {
         </span>
       </div>
       {agent.commandLine !== undefined && <code className={styles.small}>{agent.commandLine}</code>}
+      {agent.remark !== undefined && <p className={styles.small}>{agent.remark}</p>}
       {preflight.error !== null && <ErrorNote error={preflight.error} onRetry={check} />}
       {agent.checks.length > 0 && <CheckList checks={agent.checks} />}
     </li>

@@ -2,7 +2,8 @@
 import { Effort } from '../../../../shared/vocabulary.ts'
 import { unusable } from '../../errors.ts'
 import type { AgentProfile, Capabilities, Driver, Session, SessionConfig } from '../../types.ts'
-import type { DriverDeps } from '../shared/types.ts'
+import type { DriverDeps, StartPlan } from '../shared/types.ts'
+import { prepareAdapter } from './adapters/index.ts'
 import { isSessionId, shakeHands } from './handshake.ts'
 import type { Advertised } from './handshake.ts'
 import { preflightAcp } from './preflight.ts'
@@ -24,20 +25,22 @@ export function createAcpDriver(deps: DriverDeps): Driver {
     const profile = profileOf(cfg)
     if (load !== null && !isSessionId(load)) throw unusable('This is not the id of a conversation.')
     const { mode } = cfg.policy.rules()
-    const started = await deps.start(
-      {
-        cfg,
-        program: profile.command,
-        args: profile.args,
-        env: profileEnv(deps, cfg, profile),
-        keyOnDescriptor3: profile.keyVariable !== null,
-      },
-      signal,
-    )
+    const prepared = await prepareAdapter({ deps, cfg, profile, mode })
+    const plan: StartPlan = {
+      cfg,
+      program: profile.command,
+      args: profile.args,
+      env: { ...profileEnv(deps, cfg, profile), ...prepared.env },
+      keyOnDescriptor3: profile.keyVariable !== null,
+    }
+    const started = await deps.start(plan, signal).catch(async (error: unknown) => {
+      await prepared.discard()
+      throw error
+    })
     const acp = createAcpConversation(started, deps, profile, mode)
     const { conversation } = acp
     const advertised = await conversation.open(signal, (inner) =>
-      shakeHands({ acp, deps, cfg, profile, mode, load }, inner),
+      shakeHands({ acp, deps, cfg, profile, prepared, mode, load }, inner),
     )
     started.worker.dropKey()
     advertisedBy.set(profile.id, advertised)
@@ -66,6 +69,8 @@ export function createAcpDriver(deps: DriverDeps): Driver {
 function profileOf(cfg: SessionConfig): AgentProfile {
   const { profile, route } = cfg
   if (profile === undefined) throw unusable('Which ACP agent to start was not said.')
+  // That one is given its connection's settings, and its key, by its own protocol.
+  if (profile.adapter === 'codex') return profile
   if (route !== null && (route.argv.length > 0 || Object.keys(route.config).length > 0)) {
     throw unusable(`${profile.product} takes its connection from its environment alone.`)
   }

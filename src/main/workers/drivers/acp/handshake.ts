@@ -6,6 +6,7 @@ import { WorkerError } from '../../errors.ts'
 import type { AgentProfile, PermissionMode, SessionConfig } from '../../types.ts'
 import type { DriverDeps, RpcReply } from '../shared/types.ts'
 import { modesOf, optionOf, valuesOf, wantedMode } from './modes.ts'
+import type { Prepared } from './adapters/index.ts'
 import type { AcpConversation } from './session.ts'
 import {
   ConfigOptions,
@@ -26,6 +27,7 @@ export interface Handshake {
   deps: DriverDeps
   cfg: SessionConfig
   profile: AgentProfile
+  prepared: Prepared
   mode: PermissionMode
   load: string | null
 }
@@ -66,7 +68,7 @@ export async function initialize(
 
 /** Answers what the agent advertised; `acp` holds the session then. */
 export async function shakeHands(parts: Handshake, signal: AbortSignal): Promise<Advertised> {
-  const { acp, cfg, profile, load } = parts
+  const { acp, cfg, profile, prepared, load } = parts
   const { line } = acp.conversation.redactor
   const answer = await initialize(acp.peer, profile, line, signal)
   acp.facts.agentName = line(answer.agentInfo?.name ?? profile.product)
@@ -80,7 +82,10 @@ export async function shakeHands(parts: Handshake, signal: AbortSignal): Promise
     dirs: sessions?.additionalDirectories === true,
   }
   if (profile.authMethod !== null && cfg.route !== null) {
-    taken(await acp.peer.request('authenticate', { methodId: profile.authMethod }, signal), profile, line)
+    const { loginMeta } = prepared
+    const meta = Object.keys(loginMeta).length === 0 ? {} : { _meta: loginMeta }
+    const login = { methodId: profile.authMethod, ...meta }
+    taken(await acp.peer.request('authenticate', login, signal), profile, line)
   }
   const state = load === null ? await begin(parts, can, signal) : await reopen(parts, load, can, signal)
   acp.takeOptions(state.configOptions ?? [])
@@ -89,7 +94,8 @@ export async function shakeHands(parts: Handshake, signal: AbortSignal): Promise
   return { loadSession: can.resume || can.load, forkSession: can.fork }
 }
 
-function sessionParams({ cfg, profile }: Handshake, dirs: boolean): Record<string, unknown> {
+function sessionParams({ cfg, profile, prepared }: Handshake, dirs: boolean): Record<string, unknown> {
+  const meta = { ...profile.sessionMeta, ...prepared.sessionMeta }
   const servers = cfg.mcpServers.map(({ name, command, args, env }) => {
     const all = { ...env, WHEELHOUSE_WORKER: cfg.workerId }
     return { name, command, args, env: Object.entries(all).map(([key, value]) => ({ name: key, value })) }
@@ -98,7 +104,7 @@ function sessionParams({ cfg, profile }: Handshake, dirs: boolean): Record<strin
     cwd: cfg.cwd,
     mcpServers: servers,
     ...(dirs && cfg.addDirs.length > 0 ? { additionalDirectories: cfg.addDirs } : {}),
-    ...(Object.keys(profile.sessionMeta).length === 0 ? {} : { _meta: profile.sessionMeta }),
+    ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
   }
 }
 

@@ -1,4 +1,5 @@
 /** ACP agents as data: what is started, and what its modes are called. */
+import { basename } from 'node:path'
 import type { AgentProfile } from '../../types.ts'
 
 const COMMON = {
@@ -9,6 +10,8 @@ const COMMON = {
   keyVariable: null,
   pin: null,
   reasonInAnswer: false,
+  adapter: null,
+  remark: null,
 } as const satisfies Partial<AgentProfile>
 
 /** The agent that comes with Wheelhouse. `command` runs Node: Electron's own program, told to be Node, or Node itself. */
@@ -27,9 +30,67 @@ export function builtinProfile(program: { command: string; script: string; home:
   }
 }
 
+type Known = Partial<AgentProfile> & Pick<AgentProfile, 'modes' | 'loginHint'>
+
+const CODEX: Known = {
+  envNames: ['CODEX_HOME'],
+  // Never its own default, `agent`: there a model approves.
+  modes: {
+    read_only: ['read-only'],
+    ask: ['read-only'],
+    edits: ['workspace-write'],
+    anything: ['agent-full-access'],
+  },
+  authMethod: 'api-key',
+  adapter: 'codex',
+  loginHint: 'Run codex login in a terminal, or choose a connection for this session.',
+  remark:
+    'It asks before it edits and before it leaves its sandbox. Commands that stay inside, where all is read-only, run unasked.',
+}
+
+const CLAUDE: Known = {
+  envNames: ['CLAUDE_CONFIG_DIR'],
+  modes: {
+    read_only: ['plan'],
+    ask: ['default'],
+    edits: ['acceptEdits'],
+    anything: ['bypassPermissions'],
+  },
+  adapter: 'claude',
+  loginHint: 'Run claude in a terminal and log in there, or choose a connection for this session.',
+  remark:
+    'It does not ask about commands that it takes for read-only, such as ls or git status, nor what your own rules allow.',
+}
+
+const GEMINI: Known = {
+  modes: { read_only: ['plan'], ask: ['default'], edits: ['autoEdit'], anything: ['yolo'] },
+  authMethod: 'gemini-api-key',
+  loginHint: 'Run gemini in a terminal and log in there.',
+}
+
+const OPENCODE: Known = {
+  // What `build` asks is set beside it.
+  modes: { read_only: ['plan'], ask: ['build'], edits: ['build'], anything: ['build'] },
+  adapter: 'opencode',
+  loginHint: 'Run opencode auth login in a terminal.',
+}
+
+/** A word of the command that names the program, also as a package with its version: `@scope/name@1.2.3`. */
+const programOf = (word: string): string => basename(word).replace(/@[^@]*$|\.(?:exe|cmd|js|mjs)$/g, '')
+
+function knownBy(command: string, args: readonly string[]): Known | null {
+  const names = new Set([command, ...args].slice(0, 4).map(programOf))
+  if (names.has('codex-acp')) return CODEX
+  if (names.has('claude-agent-acp')) return CLAUDE
+  if (names.has('gemini') || names.has('gemini-cli')) return GEMINI
+  if (names.has('opencode') || names.has('opencode-ai')) return OPENCODE
+  return null
+}
+
 /**
- * A command that a person added. Its modes are taken by names whose meaning is known; one that is not (such as Codex's
- * `agent`, where a model approves) is never taken for a mode that asks.
+ * A command that a person added. One whose program is known gets what is known of it. The modes of another are taken by
+ * names whose meaning is known; one that is not (such as Codex's `agent`, where a model approves) is never taken for a
+ * mode that asks.
  */
 export function customProfile(agent: {
   id: string
@@ -38,9 +99,9 @@ export function customProfile(agent: {
   args: readonly string[]
   env: Readonly<Record<string, string>>
 }): AgentProfile {
+  const known = knownBy(agent.command, agent.args)
   return {
     ...COMMON,
-    ...agent,
     modes: {
       read_only: ['read_only', 'read-only', 'plan'],
       ask: ['ask', 'default'],
@@ -48,5 +109,7 @@ export function customProfile(agent: {
       anything: ['anything', 'bypassPermissions', 'yolo', 'agent-full-access'],
     },
     loginHint: `Run ${agent.command} in a terminal and log in there.`,
+    ...known,
+    ...agent,
   }
 }

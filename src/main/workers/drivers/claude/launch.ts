@@ -27,6 +27,11 @@ export function fixedEnv(cfg: Pick<SessionConfig, 'route'>): Record<string, stri
   return cfg.route === null ? {} : { ...ROUTED }
 }
 
+/** Without the person's trust nothing of the folder's own is run: nobody would be asked for it. */
+export function settingSources(folderTrusted: boolean): string[] {
+  return folderTrusted ? ['user', 'project', 'local'] : ['user']
+}
+
 export type Opening =
   | { kind: 'new'; sessionId: string }
   | { kind: 'load'; sessionId: string }
@@ -44,8 +49,6 @@ type ArgsOf = Pick<SessionConfig, 'policy' | 'mcp' | 'folderTrusted' | 'addDirs'
 /** `mcpFile`: where our servers stand; null: there are none. @throws WorkerError `worker_unusable`. */
 export function claudeArgs(cfg: ArgsOf, opening: Opening, mcpFile: string | null): string[] {
   const { mode } = cfg.policy.rules()
-  // Without the person's trust nothing of the folder's own is run: `-p` would not ask for it.
-  const sources = cfg.folderTrusted ? 'user,project,local' : 'user'
   return [
     '-p',
     '--input-format',
@@ -60,7 +63,7 @@ export function claudeArgs(cfg: ArgsOf, opening: Opening, mcpFile: string | null
     '--permission-prompt-tool',
     'stdio',
     '--setting-sources',
-    sources,
+    settingSources(cfg.folderTrusted).join(','),
     '--tools',
     toolList(mode, cfg.mcp).join(','),
     ...(mcpFile === null ? [] : ['--mcp-config', mcpFile]),
