@@ -6,6 +6,7 @@ import type { AnswerOption } from '../../../shared/vocabulary.ts'
 import { clip, fitData } from '../events/cut.ts'
 import type { EventDraft } from '../events/draft.ts'
 import type { PolicyVerdict } from '../policy/index.ts'
+import type { Settlement } from '../store/decisions.ts'
 import type { DecisionRow, PermissionRequest, PermissionRule } from '../types.ts'
 
 const ACTION_BYTES = 20 * 1024
@@ -114,6 +115,15 @@ export function requestedEvent(row: DecisionRow): EventDraft {
       expiresAt: row.expiresAt,
     },
     dedupeKey: `ask:${row.id}`,
+  }
+}
+
+export function settledEvent(row: DecisionRow, { status, answer, by }: Settlement): EventDraft {
+  return {
+    runId: row.runId,
+    type: 'decision_resolved',
+    data: { decisionId: row.id, status, answer, by },
+    dedupeKey: `settled:${row.id}`,
   }
 }
 
