@@ -2,7 +2,6 @@ import { arch, platform, release } from 'node:os'
 import type { AgentExecutor } from './executor/index.ts'
 import type { Settings } from './platform/index.ts'
 import type { Providers } from './providers/index.ts'
-import { readable } from './runtime/index.ts'
 import type { Runtime } from './runtime/index.ts'
 
 const SESSIONS = 200
@@ -19,6 +18,7 @@ export async function diagnosticFacts(deps: {
   const { connections, defaults, credentialBackend } = await providers.catalog()
   const { deliveryTargets, ...chosen } = settings.values()
   const { sessions, total } = runtime.sessions.list({ limit: SESSIONS })
+  const briefs = new Map(runtime.sessions.briefs(sessions.map(({ id }) => id)).map((brief) => [brief.sessionId, brief]))
   return {
     about: { version, node: process.versions.node, system: platform(), release: release(), arch: arch() },
     settings: {
@@ -39,8 +39,8 @@ export async function diagnosticFacts(deps: {
     workers: executor.overview(),
     sessions: {
       total,
-      newest: readable(sessions, ({ id, agentId, mode, createdVia, headSeq, updatedAt }) => {
-        const { active, ended } = runtime.runs.latest(id)
+      newest: sessions.map(({ id, agentId, mode, createdVia, headSeq, updatedAt }) => {
+        const brief = briefs.get(id)
         return {
           id,
           agentId,
@@ -49,9 +49,9 @@ export async function diagnosticFacts(deps: {
           headSeq,
           updatedAt,
           state: runtime.sessions.inspect(id).state,
-          active: active?.state ?? null,
-          ended: ended?.state ?? null,
-          code: ended?.error?.code ?? null,
+          active: brief?.active?.state ?? null,
+          ended: brief?.ended?.state ?? null,
+          code: brief?.ended?.errorCode ?? null,
         }
       }),
     },

@@ -45,9 +45,9 @@ export interface Sources {
 export function createSources(deps: SourceDeps): Sources {
   const { clock, log, runtime, executor, providers, settings, places, views } = deps
 
-  const sessions = createStateTopic<TopicEvent<'sessions'>>(() => ({
+  const sessions = createStateTopic<TopicEvent<'sessions'>>(async () => ({
     kind: 'snapshot',
-    sessions: runtime.sessions.list({ limit: LISTED_SESSIONS }).sessions.map(views.session),
+    sessions: await views.sessions(runtime.sessions.list({ limit: LISTED_SESSIONS }).sessions),
   }))
   const decisions = createStateTopic<TopicEvent<'decisions'>>(() => ({
     kind: 'snapshot',
@@ -78,12 +78,19 @@ export function createSources(deps: SourceDeps): Sources {
   const notices: Notice[] = []
   const noticesTopic = createStateTopic<TopicEvent<'notices'>>(() => ({ kind: 'snapshot', notices: [...notices] }))
 
+  let stopped = false
   const dirty = new Set<string>()
   let tick: Disposable | null = null
-  const flush = (): void => {
-    tick = null
-    for (const sessionId of dirty) tellSession(sessionId)
+  /** One after the other: what changes meanwhile is told by the next. */
+  const flush = async (): Promise<void> => {
+    const changed = [...dirty]
     dirty.clear()
+    try {
+      if (sessions.subscribers() > 0) await tellSessions(changed)
+    } catch (error) {
+      if (!stopped) log.warn('sessions that changed could not be told', { error })
+    }
+    tick = dirty.size > 0 && !stopped ? clock.after(SESSION_TICK_MS, () => void flush()) : null
   }
   const tellSchedules = (): void => {
     if (schedulesTopic.subscribers() > 0) schedulesTopic.publish(schedulesEvent(deps))
@@ -96,14 +103,18 @@ export function createSources(deps: SourceDeps): Sources {
   }
   const markDirty = (sessionId: string): void => {
     dirty.add(sessionId)
-    tick ??= clock.after(SESSION_TICK_MS, flush)
+    tick ??= clock.after(SESSION_TICK_MS, () => void flush())
   }
-  const tellSession = (sessionId: string): void => {
-    try {
-      sessions.publish({ kind: 'changed', session: views.session(runtime.sessions.get(sessionId)) })
-    } catch {
-      sessions.publish({ kind: 'removed', sessionId })
-    }
+  const tellSessions = async (sessionIds: readonly string[]): Promise<void> => {
+    const rows = sessionIds.flatMap((sessionId) => {
+      try {
+        return [runtime.sessions.get(sessionId)]
+      } catch {
+        sessions.publish({ kind: 'removed', sessionId })
+        return []
+      }
+    })
+    for (const session of await views.sessions(rows)) sessions.publish({ kind: 'changed', session })
   }
   const markAll = (): void => {
     if (sessions.subscribers() === 0) return
@@ -186,6 +197,7 @@ export function createSources(deps: SourceDeps): Sources {
       noticesTopic.publish({ kind: 'notice', notice })
     },
     stop() {
+      stopped = true
       tick?.[Symbol.dispose]()
       for (const subscription of subscriptions) subscription[Symbol.dispose]()
       for (const each of forget) each()

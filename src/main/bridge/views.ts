@@ -8,12 +8,17 @@ import type {
 } from '../../shared/bridge/index.ts'
 import { joinCommandLine } from '../../shared/command-line.ts'
 import { AppError } from '../../shared/errors.ts'
-import { isTerminal } from '../../shared/vocabulary.ts'
 import type { AgentExecutor, AgentReadiness, Agents, SessionRuntimes, WorkerOverview } from '../executor/index.ts'
-import type { DecisionRow, DraftRow, Runtime, RunRow, SessionRow } from '../runtime/index.ts'
+import { mapInSlices } from '../platform/index.ts'
+import type { DecisionRow, DraftRow, Runtime, SessionBrief, SessionRow } from '../runtime/index.ts'
+
+/** So many sessions are put together at once: a few milliseconds. */
+const SLICE = 100
 
 export interface Views {
   session(row: SessionRow): SessionView
+  /** In their order. */
+  sessions(rows: readonly SessionRow[]): Promise<SessionView[]>
   decision(row: DecisionRow): DecisionView
   /** Without those whose session cannot be read: they must not hide the others. */
   decisions(rows: readonly DecisionRow[]): DecisionView[]
@@ -29,10 +34,11 @@ export function createViews(deps: {
 }): Views {
   const { runtime, executor, runtimes } = deps
 
-  const stateOf = (row: SessionRow, active: RunRow | null, ended: RunRow | null): SessionState => {
-    if (executor.isHeld(row.id)) return 'held'
+  const stateOf = ({ damaged, active, ended, sessionId }: SessionBrief, held: boolean): SessionState => {
+    if (damaged) return 'failed'
+    if (held) return 'held'
     if (active !== null) {
-      const { state } = runtime.sessions.inspect(row.id)
+      const { state } = runtime.sessions.inspect(sessionId)
       if (state === 'orphaned' || state === 'recovery_failed' || state === 'reserved') return 'recovering'
       if (active.state === 'created' || active.state === 'queued') return 'starting'
       return active.state === 'waiting_for_approval' || active.state === 'waiting_for_question' ? 'waiting' : 'running'
@@ -40,52 +46,57 @@ export function createViews(deps: {
     return ended?.state === 'failed' || ended?.state === 'timed_out' ? 'failed' : 'idle'
   }
 
-  /** A run that cannot be read spoils its own session, not the list that it stands in. */
-  const latestOf = (sessionId: string): ReturnType<Runtime['runs']['latest']> & { damaged: boolean } => {
-    try {
-      return { ...runtime.runs.latest(sessionId), damaged: false }
-    } catch (error) {
-      if (!isDamage(error)) throw error
-      return { active: null, ended: null, damaged: true }
+  const sessionView = (row: SessionRow, brief: SessionBrief, held: boolean, label: string): SessionView => ({
+    id: row.id,
+    title: row.title,
+    agentId: row.agentId,
+    workDir: row.workDir,
+    extraDirs: [...row.extraDirs],
+    mode: row.mode ?? 'agent',
+    choice: row.choice,
+    choiceLabel: label,
+    rehearsal: runtimes.isRehearsal(row.choice),
+    ...(row.sandbox ? { sandbox: true as const } : {}),
+    configRev: row.rev,
+    state: stateOf(brief, held),
+    activeRun: brief.active,
+    lastRun: brief.ended,
+    pendingDecisions: brief.pendingDecisions,
+    headSeq: row.headSeq,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    archivedAt: row.archivedAt,
+  })
+
+  /** Many sessions run on few models, and each label is looked for in the whole catalog. */
+  const createLabels = (): ((row: SessionRow) => string) => {
+    const known = new Map<string, string>()
+    return ({ agentId, choice }) => {
+      const key = JSON.stringify([agentId, choice.connectionId, choice.modelId])
+      const label = known.get(key) ?? runtimes.labelOf(agentId, choice)
+      known.set(key, label)
+      return label
     }
+  }
+
+  /** What all of them need is read once. */
+  const sessionViews = (rows: readonly SessionRow[]): SessionView[] => {
+    const briefs = new Map(runtime.sessions.briefs(rows.map(({ id }) => id)).map((brief) => [brief.sessionId, brief]))
+    const held = executor.held()
+    const labelOf = createLabels()
+    return rows.flatMap((row) => {
+      const brief = briefs.get(row.id)
+      return brief === undefined ? [] : [sessionView(row, brief, held.has(row.id), labelOf(row))]
+    })
   }
 
   const views: Views = {
     session(row) {
-      const { active, ended, damaged } = latestOf(row.id)
-      return {
-        id: row.id,
-        title: row.title,
-        agentId: row.agentId,
-        workDir: row.workDir,
-        extraDirs: [...row.extraDirs],
-        mode: row.mode ?? 'agent',
-        choice: row.choice,
-        choiceLabel: runtimes.labelOf(row.agentId, row.choice),
-        rehearsal: runtimes.isRehearsal(row.choice),
-        ...(row.sandbox ? { sandbox: true as const } : {}),
-        configRev: row.rev,
-        state: damaged ? 'failed' : stateOf(row, active, ended),
-        activeRun:
-          active === null || isTerminal(active.state)
-            ? null
-            : { runId: active.id, state: active.state, startedAt: active.startedAt, createdAt: active.createdAt },
-        lastRun:
-          ended === null || ended.finishedAt === null
-            ? null
-            : {
-                runId: ended.id,
-                state: ended.state,
-                finishedAt: ended.finishedAt,
-                errorCode: ended.error?.code ?? null,
-              },
-        pendingDecisions: runtime.sessions.pendingDecisions(row.id),
-        headSeq: row.headSeq,
-        createdAt: row.createdAt,
-        updatedAt: row.updatedAt,
-        archivedAt: row.archivedAt,
-      }
+      const [view] = sessionViews([row])
+      if (view === undefined) throw new AppError('internal', 'A session was not told.', { detail: row.id })
+      return view
     },
+    sessions: (rows) => mapInSlices(rows, SLICE, sessionViews),
     decision(row) {
       const session = runtime.sessions.get(row.sessionId)
       return {

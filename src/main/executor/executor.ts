@@ -37,6 +37,8 @@ export interface AgentExecutor extends Executor {
   startReaping(): Reaper
   /** The ledger names a worker of that session which is neither ours nor proven gone: nobody may begin a run. */
   isHeld(sessionId: string): boolean
+  /** Every session that is. */
+  held(): ReadonlySet<string>
   /** The setup of the session's open worker moved with its route: the next prompt needs no new one. */
   choiceMoved(sessionId: string, choice: WorkerSetup['choice']): void
   refusalReason(sessionId: string): 'in_answer' | 'steer' | 'next_prompt' | null
@@ -128,6 +130,12 @@ export function createAgentExecutor(deps: ExecutorDeps): AgentExecutor {
       if (opening.has(sessionId)) return false
       const own = pool.get(sessionId)?.workerId
       return ledger.openOf(sessionId).some((record) => record.workerId !== own)
+    },
+    held() {
+      const strange = ledger
+        .openOfAny()
+        .filter(({ sessionId, workerId }) => !opening.has(sessionId) && pool.get(sessionId)?.workerId !== workerId)
+      return new Set(strange.map(({ sessionId }) => sessionId))
     },
     choiceMoved(sessionId, choice) {
       const worker = pool.get(sessionId)

@@ -45,6 +45,8 @@ const Row = z.object({
   updated_at: z.number(),
 })
 
+const SessionRow = z.object({ worker_id: z.string(), session_id: z.string() })
+
 const SELECT = `SELECT worker_id, driver, session_id, run_id, process, state, updated_at FROM worker_records`
 
 function toOpenWorker(raw: unknown): OpenWorker {
@@ -84,6 +86,10 @@ export function createWorkerLedger(deps: { store: Store; clock: Clock }) {
   const openOfSql = db.prepare(
     `${SELECT} WHERE state IN ('starting','live','held') AND session_id = ? AND kind <> 'aside'`,
   )
+  const openSessionsSql = db.prepare(
+    `SELECT worker_id, session_id FROM worker_records
+     WHERE state IN ('starting','live','held') AND session_id IS NOT NULL AND kind <> 'aside'`,
+  )
   const pruneSql = db.prepare(`DELETE FROM worker_records WHERE state IN ('gone','settled') AND updated_at < ?`)
 
   return {
@@ -109,6 +115,13 @@ export function createWorkerLedger(deps: { store: Store; clock: Clock }) {
     /** Asides apart: nothing of the session depends on them. */
     openOf(sessionId: string): readonly OpenWorker[] {
       return openOfSql.all(sessionId).map(toOpenWorker)
+    },
+    /** As `openOf`, of all sessions. */
+    openOfAny(): readonly { workerId: string; sessionId: string }[] {
+      return openSessionsSql.all().map((raw) => {
+        const { worker_id: workerId, session_id: sessionId } = SessionRow.parse(raw)
+        return { workerId, sessionId }
+      })
     },
     async prune(): Promise<void> {
       await store.writeTx(() => pruneSql.run(clock.nowMs() - KEEP_ENDED_MS))

@@ -1,5 +1,6 @@
 import { AppError } from '../../shared/errors.ts'
 import { isBusy, toStoreError } from './sqlite-errors.ts'
+import { nextTurn } from './turns.ts'
 import type { Clock, Database, Log, Store, Tx } from './types.ts'
 
 const BUSY_WAITS_MS = [10, 20, 40, 80, 160, 250]
@@ -144,10 +145,4 @@ export function createWriteQueue(db: Database, { clock, log }: { clock: Clock; l
 
 function stopping(): AppError {
   return new AppError('host_stopping', 'Wheelhouse is closing: nothing was saved.')
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve)
-  })
 }

@@ -1,5 +1,4 @@
 import { AppError } from '../../shared/errors.ts'
-import { isTerminal } from '../../shared/vocabulary.ts'
 import type { Actor, RuntimeChoice } from '../../shared/vocabulary.ts'
 import type { Platform } from '../platform/types.ts'
 import type { SnapshotDeps } from './admission/snapshot.ts'
@@ -48,6 +47,7 @@ import { createDraftQueue, createDrafts } from './sessions/drafts.ts'
 import type { Drafts } from './sessions/drafts.ts'
 import { createFork } from './sessions/fork.ts'
 import type { Fork } from './sessions/fork.ts'
+import { createRunViews } from './sessions/run-views.ts'
 import { createSearch } from './sessions/search.ts'
 import type { Search } from './sessions/search.ts'
 import { createSessions } from './sessions/sessions.ts'
@@ -70,6 +70,7 @@ import type {
   RunRow,
   RuntimeChange,
   ScanOutcome,
+  SessionBrief,
 } from './types.ts'
 
 const DEFAULT_SLOTS = 8
@@ -99,8 +100,10 @@ export interface Runtime {
   sessions: Sessions & {
     inspect(sessionId: string): Inspection
     snapshot: Snapshots['of']
-    /** How many of the session's questions wait for an answer. */
-    pendingDecisions(sessionId: string): number
+    /** Of each of these, in their order; one read for all of them. */
+    briefs(sessionIds: readonly string[]): SessionBrief[]
+    /** Those with a run that has not ended, whoever owns it. */
+    withActiveRun(): string[]
     fork: Fork
     search: Search
     bind: Bindings['bind']
@@ -119,9 +122,7 @@ export interface Runtime {
     get(runId: string): RunRow
     view: Snapshots['view']
     /** All that the log has of a run, types of newer builds left in. @throws AppError `run_not_found`. */
-    replay(runId: string): RunReplay
-    /** The run that has not ended, and the last one that has. */
-    latest(sessionId: string): { active: RunRow | null; ended: RunRow | null }
+    replay(runId: string): Promise<RunReplay>
     /** Newest first; `before` is a run's id. */
     list(query: { sessionId: string; before?: string; limit?: number }): RunRow[]
     /** Whether the run was told no, by a person or by the policy. */
@@ -260,7 +261,8 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
   })
   const sendQueued = createDraftQueue(ctx, drafts, admissions)
   const sessions = createSessions({ ctx, mutations, bindings, removals, osEnabled, isHeld, refuseWhenStopping })
-  const snapshots = createSnapshots(ctx)
+  const runViews = createRunViews(ctx)
+  const snapshots = createSnapshots(ctx, runViews)
 
   const watch = createWatch({
     clock,
@@ -308,7 +310,8 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
         refuseWhenStopping()
         return mutations.hold(sessionIds, fn)
       },
-      pendingDecisions: (sessionId) => tables.decisions.countPending(sessionId),
+      briefs: tables.briefs.of,
+      withActiveRun: tables.runs.sessionsWithActiveRun,
     },
     runs: {
       ...admissions,
@@ -318,14 +321,7 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
       aside: asides.ask,
       get: findRun,
       view: snapshots.view,
-      replay(runId) {
-        const { sessionId, state } = findRun(runId)
-        return { sessionId, runId, state, terminal: isTerminal(state), events: tables.events.ofRun(runId) }
-      },
-      latest: (sessionId) => ({
-        active: tables.runs.active(sessionId)[0] ?? null,
-        ended: tables.runs.lastEnded(sessionId),
-      }),
+      replay: async (runId) => runViews.replay(findRun(runId)),
       list: ({ sessionId, before = null, limit = 100 }) =>
         tables.runs.list({ sessionId, before, limit: Math.min(500, Math.max(1, limit)) }),
       wasRefused: (runId) => tables.decisions.wasRefused(runId),

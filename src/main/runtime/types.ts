@@ -372,6 +372,19 @@ export interface SessionRow {
   archivedAt: number | null
 }
 
+/** What a list says of a session beside its row. */
+export interface SessionBrief {
+  sessionId: string
+  /** Its runs cannot be read: nothing is known of them. */
+  damaged: boolean
+  /** The run that has not ended. */
+  active: { runId: string; state: RunState; startedAt: number | null; createdAt: number } | null
+  /** The last one that has. */
+  ended: { runId: string; state: RunState; finishedAt: number; errorCode: string | null } | null
+  /** Questions that wait for an answer. */
+  pendingDecisions: number
+}
+
 export interface DecisionRow {
   id: string
   sessionId: string

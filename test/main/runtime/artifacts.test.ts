@@ -41,7 +41,9 @@ test('RT-A83 RT-A67 what was published can change no more, and publishing is a r
   expect(t.runtime.runs.get(runId)).toMatchObject({ state: 'completed', sideEffects: 'read_only' })
   expect(t.types().filter((type) => type.startsWith('artifact'))).toEqual(['artifact_published'])
   expect(JSON.stringify(t.rows('SELECT * FROM attachments'))).not.toContain(t.dir)
-  expect(t.runtime.runs.view(runId).run.artifacts).toMatchObject([{ artifactId: artifact.id, filename: 'report.md' }])
+  expect((await t.runtime.runs.view(runId)).run.artifacts).toMatchObject([
+    { artifactId: artifact.id, filename: 'report.md' },
+  ])
 })
 
 test('RT-A67 a stored copy that changed is not handed out', async () => {

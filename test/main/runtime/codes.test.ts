@@ -32,7 +32,7 @@ test('a run that is not there is `run_not_found`, asked of whom it may be', asyn
     () => t.runtime.runs.view('none'),
     () => t.runtime.runs.replay('none'),
   ]) {
-    expect(ask).toThrow(expect.objectContaining({ code: 'run_not_found' }))
+    await expect((async () => ask())()).rejects.toMatchObject({ code: 'run_not_found' })
   }
   await expect(t.runtime.recovery.reopen({ runId: 'none', evidence: null })).rejects.toMatchObject({
     code: 'run_not_found',

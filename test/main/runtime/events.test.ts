@@ -157,10 +157,10 @@ test('a subscriber that resumes and one that replays see the same run', async ()
   const events = t.events()
   const whole = projectRun(runId, events)
   expect(whole).toMatchObject({ state: 'completed', items: [{ kind: 'text', text: 'hello world' }] })
-  expect(t.runtime.runs.view(runId).run).toEqual(whole)
+  expect((await t.runtime.runs.view(runId)).run).toEqual(whole)
   await quiet()
-  expect(t.runtime.runs.view(runId).run).toEqual(whole)
-  const snapshot = t.runtime.sessions.snapshot({ sessionId })
+  expect((await t.runtime.runs.view(runId)).run).toEqual(whole)
+  const snapshot = await t.runtime.sessions.snapshot({ sessionId })
   expect(snapshot).toMatchObject({ hasEarlier: false, headSeq: events.at(-1)?.seq, pending: [], draft: null })
   expect(snapshot.turns).toEqual([whole])
   leave.abort()
@@ -173,7 +173,7 @@ test('a long text becomes several events and loses nothing', async () => {
   const text = '😀'.repeat(50_000)
   t.executor.last().text(text)
   await t.clock.advance(100)
-  expect(t.runtime.runs.view(runId).run.items).toMatchObject([{ kind: 'text', text }])
+  expect((await t.runtime.runs.view(runId)).run.items).toMatchObject([{ kind: 'text', text }])
 })
 
 test('DT-A22 a message longer than any answer keeps its end, so that its session can be opened again', async () => {
@@ -184,13 +184,13 @@ test('DT-A22 a message longer than any answer keeps its end, so that its session
   t.executor.last().text('the end')
   await t.clock.advance(100)
   await quiet()
-  const [turn] = t.runtime.sessions.snapshot({ sessionId: t.session.id }).turns
+  const [turn] = (await t.runtime.sessions.snapshot({ sessionId: t.session.id })).turns
   expect(Buffer.byteLength(JSON.stringify(turn))).toBeLessThan(1_048_576)
   expect(turn?.items).toMatchObject([
     { kind: 'text', text: expect.stringMatching(/^\[\d+ earlier characters .*the end$/s) },
   ])
   expect(turn?.items[0]).toSatisfy((item: { text: string }) => item.text.isWellFormed())
-  expect(Buffer.byteLength(JSON.stringify(t.runtime.runs.view(runId)))).toBeLessThan(4_194_304)
+  expect(Buffer.byteLength(JSON.stringify(await t.runtime.runs.view(runId)))).toBeLessThan(4_194_304)
 })
 
 test('a run that says more than can be saved is cancelled and fails', async () => {

@@ -83,7 +83,7 @@ test('a fork has the words and the set-up of its source up to the boundary, and 
   expect(prefixLength).toBe(5)
   expect(t.rows(`SELECT 1 FROM runs WHERE session_id = '${sessionId}'`)).toEqual([])
   expect(t.types().filter((type) => type === 'session_forked')).toHaveLength(1)
-  const { turns } = t.runtime.sessions.snapshot({ sessionId })
+  const { turns } = await t.runtime.sessions.snapshot({ sessionId })
   expect(turns).toMatchObject([
     { prompt: 'one', state: 'completed', items: [{ kind: 'tool' }, { kind: 'text', text: 'answer to one' }] },
   ])
@@ -103,10 +103,10 @@ test('the first agent of a fork is told what was said; once it took a prompt it 
   await t.submit({ sessionId, text: 'next' })
   await quiet()
   expect(t.executor.last().spec.history).toBeNull()
-  const { turns, hasEarlier } = t.runtime.sessions.snapshot({ sessionId, limit: 3 })
+  const { turns, hasEarlier } = await t.runtime.sessions.snapshot({ sessionId, limit: 3 })
   expect(turns.map(({ prompt }) => prompt)).toEqual(['two', 'and now?', 'next'])
   expect(hasEarlier).toBe(true)
-  const earlier = t.runtime.sessions.snapshot({ sessionId, beforeTurn: turns[0]?.runId ?? '' })
+  const earlier = await t.runtime.sessions.snapshot({ sessionId, beforeTurn: turns[0]?.runId ?? '' })
   expect(earlier.turns.map(({ prompt }) => prompt)).toEqual(['one'])
 })
 

@@ -143,7 +143,7 @@ test('a prompt carries its attachments in order, and they are told with it', asy
     [a.id, 'attached'],
   ])
   expect(t.types().filter((type) => type === 'input_attached')).toHaveLength(2)
-  expect(t.runtime.runs.view(runId).run.inputs.map(({ filename }) => filename)).toEqual(['b.txt', 'a.txt'])
+  expect((await t.runtime.runs.view(runId)).run.inputs.map(({ filename }) => filename)).toEqual(['b.txt', 'a.txt'])
   expect(t.runtime.sessions.get(t.session.id).title).toBe('b.txt')
 })
 

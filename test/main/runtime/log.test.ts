@@ -144,7 +144,9 @@ test('RT-A87 an optional MCP server that does not start is told, and the run goe
   t.executor.last().end()
   await quiet()
   expect(t.runtime.runs.get(runId).state).toBe('completed')
-  expect(t.runtime.runs.view(runId).run.items).toMatchObject([{ kind: 'notice', code: 'mcp_server_unavailable' }])
+  expect((await t.runtime.runs.view(runId)).run.items).toMatchObject([
+    { kind: 'notice', code: 'mcp_server_unavailable' },
+  ])
 })
 
 test('RT-A87 a required MCP server that does not start fails the run', async () => {

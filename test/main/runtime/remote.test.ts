@@ -177,10 +177,9 @@ test('RT-A71 a question that belongs to another session is not taken up', async 
   await next.runtime.recovery.scanNow()
   await quiet(8)
   expect(elsewhere.answers).toEqual([])
-  expect(next.runtime.runs.latest(owner.session.id).ended).toMatchObject({
-    state: 'failed',
-    error: { code: 'decision_identity_conflict' },
-  })
+  expect(next.runtime.sessions.briefs([owner.session.id])).toMatchObject([
+    { ended: { state: 'failed', errorCode: 'decision_identity_conflict' } },
+  ])
 })
 
 test('a stop asks what goes on elsewhere once, and says so where it cannot', async () => {
@@ -300,7 +299,7 @@ test('RT-A21 an ended run is reopened only on proof that it goes on, three times
   const types = t.types()
   expect(types.filter((type) => type === 'run_reopened running')).toHaveLength(3)
   expect(types.filter((type) => type === 'run_finished incomplete')).toHaveLength(4)
-  expect(t.runtime.runs.view(runId).run).toMatchObject({ state: 'incomplete', finishedAt: expect.any(Number) })
+  expect((await t.runtime.runs.view(runId)).run).toMatchObject({ state: 'incomplete', finishedAt: expect.any(Number) })
 })
 
 test('RT-A21 a run that was completed, or has a newer attempt, stays ended', async () => {

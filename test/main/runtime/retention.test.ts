@@ -33,8 +33,8 @@ test('RT-A04 runs of 90 days ago go with their part of the log, but for the last
   )
   await expect(t.submit({ text: 'prompt 1', key: 'key 1' })).rejects.toMatchObject({ code: 'idempotency_run_missing' })
   expect(t.count('runs')).toBe(50)
-  const [oldest] = t.runtime.sessions.snapshot({ sessionId, limit: 50 }).turns
-  const earlier = t.runtime.sessions.snapshot({ sessionId, beforeTurn: oldest?.runId ?? '' })
+  const [oldest] = (await t.runtime.sessions.snapshot({ sessionId, limit: 50 })).turns
+  const earlier = await t.runtime.sessions.snapshot({ sessionId, beforeTurn: oldest?.runId ?? '' })
   expect(earlier.turns.map(({ prompt, items }) => [prompt, items])).toMatchObject([
     ['prompt 1', [{ kind: 'text', text: 'answer to prompt 1' }]],
     ['prompt 2', [{ kind: 'text', text: 'answer to prompt 2' }]],
@@ -55,7 +55,7 @@ test('RT-A80 a maintenance run is a run in all but the transcript', async () => 
   expect(t.types()).toEqual(['run_created created', 'run_state running', 'output_text', 'run_finished completed'])
   expect([t.count('turns'), t.count('entries')]).toEqual([0, 0])
   expect(t.runtime.sessions.get(t.session.id).title).toBe('')
-  expect(t.runtime.sessions.snapshot({ sessionId: t.session.id }).turns).toEqual([])
+  expect((await t.runtime.sessions.snapshot({ sessionId: t.session.id })).turns).toEqual([])
   await expect(t.submit({ text: 'tidy up', key: 'k' })).rejects.toMatchObject({ code: 'idempotency_conflict' })
   const again = await t.runtime.runs.retry({ runId, source: 'desktop' })
   await quiet()

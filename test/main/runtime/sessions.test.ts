@@ -146,10 +146,10 @@ test('a snapshot pages from the newest turn backwards', async () => {
     t.executor.last().end()
     await t.clock.advance(10)
   }
-  const newest = t.runtime.sessions.snapshot({ sessionId, limit: 2 })
+  const newest = await t.runtime.sessions.snapshot({ sessionId, limit: 2 })
   expect(newest.turns.map(({ prompt }) => prompt)).toEqual(['two', 'three'])
   expect(newest.hasEarlier).toBe(true)
-  const earlier = t.runtime.sessions.snapshot({ sessionId, beforeTurn: newest.turns[0]?.runId ?? '', limit: 2 })
+  const earlier = await t.runtime.sessions.snapshot({ sessionId, beforeTurn: newest.turns[0]?.runId ?? '', limit: 2 })
   expect(earlier).toMatchObject({ turns: [{ prompt: 'one' }], hasEarlier: false })
 })
 
@@ -160,8 +160,33 @@ test('a run that has ended is worked out once, also where it is one of many in a
   await quiet()
   t.executor.last().end()
   await t.clock.advance(10)
-  const first = t.runtime.sessions.snapshot({ sessionId })
+  const first = await t.runtime.sessions.snapshot({ sessionId })
   await quiet()
   expect(t.rows('SELECT run_id FROM run_views')).toEqual([{ run_id: first.turns[0]?.runId }])
-  expect(t.runtime.sessions.snapshot({ sessionId }).turns).toEqual(first.turns)
+  expect((await t.runtime.sessions.snapshot({ sessionId })).turns).toEqual(first.turns)
+})
+
+test('what a list says of each session is read for all of them at once', async () => {
+  await using t = await createTestRuntime()
+  const { id } = t.session
+  const none = { damaged: false, active: null, ended: null, pendingDecisions: 0 }
+  expect(t.runtime.sessions.briefs(['gone', id])).toEqual([
+    { sessionId: 'gone', ...none },
+    { sessionId: id, ...none },
+  ])
+  const first = await t.submit()
+  await quiet()
+  t.executor.last().end({ outcome: 'failed', error: { message: 'HTTP 400' } })
+  await t.clock.advance(10)
+  const second = await t.submit()
+  await quiet()
+  t.executor.last().ask()
+  await quiet()
+  const [brief] = t.runtime.sessions.briefs([id])
+  expect(brief).toMatchObject({
+    active: { runId: second.runId, state: 'waiting_for_approval', startedAt: expect.any(Number) },
+    ended: { runId: first.runId, state: 'failed', errorCode: expect.any(String) },
+    pendingDecisions: 1,
+  })
+  expect(t.runtime.sessions.withActiveRun()).toEqual([id])
 })

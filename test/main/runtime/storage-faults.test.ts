@@ -28,7 +28,7 @@ describe('a damaged record', () => {
     t.executor.last().text('a needle')
     t.executor.last().end({ outcome: 'failed', error: { message: 'HTTP 400' } })
     await quiet()
-    t.runtime.sessions.snapshot({ sessionId: t.session.id })
+    await t.runtime.sessions.snapshot({ sessionId: t.session.id })
     await quiet()
     t.store.db.exec('DROP TRIGGER run_events_append_only')
     return Object.assign(t, { runId, otherId: other.id })
@@ -60,6 +60,7 @@ describe('a damaged record', () => {
     await using t = await twoSessions()
     t.store.db.exec(`UPDATE runs SET error = '[1]'`)
     expect(t.runtime.sessions.inspect(t.session.id)).toMatchObject({ state: 'unknown', busy: true })
+    expect(t.runtime.sessions.briefs([t.session.id, t.otherId]).map(({ damaged }) => damaged)).toEqual([true, false])
     expect(() => t.runtime.runs.get(t.runId)).toThrow(code('database_corrupt'))
     t.store.db.exec(`UPDATE sessions SET extra_dirs = '{}' WHERE id = '${t.session.id}'`)
     expect(() => t.runtime.sessions.get(t.session.id)).toThrow(code('database_corrupt'))
@@ -68,9 +69,9 @@ describe('a damaged record', () => {
 
   test('a view that was kept and cannot be read is worked out anew', async () => {
     await using t = await twoSessions()
-    const { turns } = t.runtime.sessions.snapshot({ sessionId: t.session.id })
+    const { turns } = await t.runtime.sessions.snapshot({ sessionId: t.session.id })
     t.store.db.exec(`UPDATE run_views SET view = '{}'`)
-    expect(t.runtime.sessions.snapshot({ sessionId: t.session.id }).turns).toEqual(turns)
+    expect((await t.runtime.sessions.snapshot({ sessionId: t.session.id })).turns).toEqual(turns)
   })
 
   test('a question that cannot be read keeps no run from its end', async () => {
@@ -116,7 +117,7 @@ describe('a database without room', () => {
     t.store.db.pragma('max_page_count = 1000000')
     await t.clock.advance(3_000)
     expect(t.runtime.runs.get(runId).state).toBe('completed')
-    expect(t.runtime.runs.view(runId).run.items).toMatchObject([{ kind: 'text', text: LONG }])
+    expect((await t.runtime.runs.view(runId)).run.items).toMatchObject([{ kind: 'text', text: LONG }])
     expect(t.types().filter((type) => type.startsWith('run_finished'))).toHaveLength(1)
   })
 })

@@ -2,15 +2,9 @@ import type { OwnershipView } from '../../../shared/bridge/index.ts'
 import { readable } from '../../runtime/index.ts'
 import type { Runtime, SessionRow } from '../../runtime/index.ts'
 
-/** Newer sessions than this have the runs that are under way. */
-const LOOKED_AT = 500
-
 /** Who executes each run that has not ended, and until when nobody else may. */
 export function ownerships(runtime: Runtime): OwnershipView[] {
-  const { sessions } = runtime.sessions.list({ limit: LOOKED_AT })
-  return readable(sessions, (session) =>
-    runtime.runs.latest(session.id).active === null ? [] : [ownershipOf(runtime, session)],
-  ).flat()
+  return readable(runtime.sessions.withActiveRun(), (id) => ownershipOf(runtime, runtime.sessions.get(id)))
 }
 
 function ownershipOf(runtime: Runtime, { id, title }: SessionRow): OwnershipView {

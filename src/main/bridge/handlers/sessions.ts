@@ -70,9 +70,9 @@ export function sessionHandlers(deps: {
   }
 
   return {
-    'sessions.list': ({ archived, limit, offset }) => {
+    'sessions.list': async ({ archived, limit, offset }) => {
       const { sessions, total } = runtime.sessions.list({ archived, limit, offset })
-      return { sessions: sessions.map(views.session), total }
+      return { sessions: await views.sessions(sessions), total }
     },
     'sessions.ownership': () => ({ owners: ownerships(runtime) }),
     'sessions.get': ({ sessionId }) => views.session(runtime.sessions.get(sessionId)),
@@ -99,8 +99,8 @@ export function sessionHandlers(deps: {
       return { deleted: true }
     },
     'sessions.setRoots': async (input) => views.session(await runtime.sessions.setRoots(input)),
-    'sessions.snapshot': ({ sessionId, beforeTurn, limit }) => {
-      const snapshot = runtime.sessions.snapshot({ sessionId, limit, ...compact({ beforeTurn }) })
+    'sessions.snapshot': async ({ sessionId, beforeTurn, limit }) => {
+      const snapshot = await runtime.sessions.snapshot({ sessionId, limit, ...compact({ beforeTurn }) })
       return {
         session: views.session(snapshot.session),
         turns: snapshot.turns,
@@ -116,17 +116,21 @@ export function sessionHandlers(deps: {
       const request = { sourceId: sessionId, requestId, createdVia, ...compact({ atRun }) }
       return views.session(runtime.sessions.get((await runtime.sessions.fork(request)).sessionId))
     },
-    'sessions.export': ({ sessionId, format, before }) => {
-      const page = runtime.sessions.snapshot({ sessionId, limit: EXPORTED_TURNS, ...compact({ beforeTurn: before }) })
+    'sessions.export': async ({ sessionId, format, before }) => {
+      const page = await runtime.sessions.snapshot({
+        sessionId,
+        limit: EXPORTED_TURNS,
+        ...compact({ beforeTurn: before }),
+      })
       return exportPage({ ...page, session: views.session(page.session) }, format)
     },
-    'sessions.search': ({ text, sessionId, before, limit }) => {
+    'sessions.search': async ({ text, sessionId, before, limit }) => {
       const page = runtime.sessions.search({ text, limit, ...compact({ sessionId, before }) })
       const hits = page.hits.map(({ snippet, ...hit }) => ({
         ...hit,
         snippet: { text: snippet.text, marks: snippet.marks.map(([from, to]): [number, number] => [from, to]) },
       }))
-      return { sessions: page.sessions.map(views.session), hits, next: page.next }
+      return { sessions: await views.sessions(page.sessions), hits, next: page.next }
     },
     'sessions.config.get': async ({ sessionId }) => {
       const row = runtime.sessions.get(sessionId)

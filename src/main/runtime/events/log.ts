@@ -1,5 +1,6 @@
 import { AppError } from '../../../shared/errors.ts'
 import type { SessionEvent } from '../../../shared/events.ts'
+import { nextTurn } from '../../platform/index.ts'
 import type { Tables } from '../store/index.ts'
 import type { EventPage, SubscriptionItem } from '../types.ts'
 import type { EventHub } from './hub.ts'
@@ -142,7 +143,7 @@ function follow(query: Follow, signal: AbortSignal): AsyncIterable<SubscriptionI
           cursor = last.seq
           yield { kind: 'events', events }
           // Between two pages the event loop gets its turn.
-          await new Promise((resolve) => setImmediate(resolve))
+          await nextTurn()
           continue
         }
         if (stopped) {

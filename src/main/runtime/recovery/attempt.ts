@@ -107,7 +107,7 @@ export function createRecovery(ctx: RuntimeContext, registry: RunRegistry, remot
   /** It goes on elsewhere, or ended there: it is taken up, or given the end that is known. */
   async function keep(run: RunRow, lease: Lease, remote: RemoteRow): Promise<RecoveryOutcome> {
     if (remote.terminal) {
-      await write(run, lease, remoteEnd(run, remote))
+      await write(run, lease, await remoteEnd(run, remote))
       return 'finished'
     }
     await store.writeTx(() => tables.records.detach({ runId: run.id, error: '', nextRetryAt: null, at: clock.nowMs() }))
@@ -116,10 +116,10 @@ export function createRecovery(ctx: RuntimeContext, registry: RunRegistry, remot
   }
 
   /** The driver's word for how it ended, as far as it is one of ours; the answer is what was heard of it. */
-  function remoteEnd(run: RunRow, { state: word }: RemoteRow): PreparedEnd {
+  async function remoteEnd(run: RunRow, { state: word }: RemoteRow): Promise<PreparedEnd> {
     const named = REMOTE_ENDS[word] ?? { state: 'failed', code: 'run_failed' }
     const { sideEffects, partialOutput } = run
-    const collector = remotes.collected(run.id)
+    const collector = await remotes.collected(run.id)
     const error = named.code === null ? null : errorOf(run, named.code, sideEffects)
     const assistant = collector.answer()
     return {

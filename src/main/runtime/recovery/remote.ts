@@ -1,8 +1,10 @@
 /** Runs that go on elsewhere: what proves it, and how one is taken up again by whoever finds it without an owner. */
 import { readEvent } from '../../../shared/events.ts'
+import type { SessionEvent } from '../../../shared/events.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { withDeadline } from '../../platform/index.ts'
 import type { RuntimeContext } from '../context.ts'
+import { pagesOfRun } from '../events/run-pages.ts'
 import { createCollector } from '../execution/collector.ts'
 import type { Collector } from '../execution/collector.ts'
 import type { Lease } from '../leases/keeper.ts'
@@ -27,7 +29,7 @@ export interface RemoteRuns {
   /** Executes the run from here on. @throws AppError `lease_lost`, and what the executor throws. */
   reattach(run: RunRow, lease: Lease, remote: RemoteRow): Promise<void>
   /** The answer and the tools as the log has them. */
-  collected(runId: string): Collector
+  collected(runId: string): Promise<Collector>
 }
 
 export function createRemoteRuns(ctx: RuntimeContext, startAttached: StartAttached): RemoteRuns {
@@ -53,26 +55,9 @@ export function createRemoteRuns(ctx: RuntimeContext, startAttached: StartAttach
     }
   }
 
-  function collected(runId: string): Collector {
+  async function collected(runId: string): Promise<Collector> {
     const collector = createCollector()
-    for (const raw of tables.events.ofRun(runId)) {
-      const event = readEvent(raw)
-      switch (event?.type) {
-        case 'output_text':
-          collector.output(event.data.messageId, event.data.text)
-          break
-        case 'tool_started':
-        case 'tool_updated':
-        case 'tool_finished': {
-          const { toolCallId, tool, name, title, status, paths, content } = event.data
-          const phase =
-            event.type === 'tool_started' ? 'started' : event.type === 'tool_updated' ? 'updated' : 'finished'
-          collector.tool({ kind: 'tool', phase, toolCallId, tool, name, title, status, paths, content })
-          break
-        }
-        default:
-      }
-    }
+    for await (const page of pagesOfRun(ctx, runId)) for (const event of page) collect(collector, event)
     return collector
   }
 
@@ -87,10 +72,29 @@ export function createRemoteRuns(ctx: RuntimeContext, startAttached: StartAttach
       const execution = await withDeadline(clock, timing.attemptMs, lease.lost, (signal) =>
         attach(remoteRef(run, remote), relay.sink, signal),
       )
+      const collector = await collected(run.id)
       const owned = await store.writeTx((tx) => keeper.executeIn(tx, lease))
-      const attached = { run, execution, connect: relay.connect, collector: collected(run.id) }
+      const attached = { run, execution, connect: relay.connect, collector }
       startAttached({ spec, lease: owned, attached })
     },
+  }
+}
+
+function collect(collector: Collector, raw: SessionEvent): void {
+  const event = readEvent(raw)
+  switch (event?.type) {
+    case 'output_text':
+      collector.output(event.data.messageId, event.data.text)
+      return
+    case 'tool_started':
+    case 'tool_updated':
+    case 'tool_finished': {
+      const { toolCallId, tool, name, title, status, paths, content } = event.data
+      const phase = event.type === 'tool_started' ? 'started' : event.type === 'tool_updated' ? 'updated' : 'finished'
+      collector.tool({ kind: 'tool', phase, toolCallId, tool, name, title, status, paths, content })
+      return
+    }
+    default:
   }
 }
 

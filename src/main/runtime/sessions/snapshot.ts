@@ -1,10 +1,10 @@
 import { AppError } from '../../../shared/errors.ts'
-import { projectRun, RunViewSchema } from '../../../shared/projection/index.ts'
-import type { RunView, TranscriptItem } from '../../../shared/projection/index.ts'
-import { isTerminal } from '../../../shared/vocabulary.ts'
+import type { RunView } from '../../../shared/projection/index.ts'
+import { createPace } from '../../platform/index.ts'
 import type { RuntimeContext } from '../context.ts'
-import { readJson } from '../store/json.ts'
 import type { TurnRow } from '../store/transcript.ts'
+import { bytesOf, fitTurn } from './fit-turn.ts'
+import type { RunViews } from './run-views.ts'
 import { readTurn } from './turn-view.ts'
 import type { DecisionRow, DraftRow, RunRow, SessionRow } from '../types.ts'
 
@@ -28,48 +28,17 @@ export interface SessionSnapshot {
 
 export interface Snapshots {
   /**
-   * The newest turns before `beforeTurn` (the `runId` of a view), of at most 1 MiB together. A window goes on from `headSeq`.
+   * The newest turns before `beforeTurn` (the `runId` of a view), of at most 1 MiB together. A window goes on from `headSeq`;
+   * a run under way may be told a little further, and what it hears twice changes nothing.
    * A turn whose run is not kept, or was another session's, is told by its transcript alone; its `runId` is the turn's id.
    * @throws AppError `session_not_found`, `run_not_found`.
    */
-  of(query: { sessionId: string; beforeTurn?: string; limit?: number }): SessionSnapshot
+  of(query: { sessionId: string; beforeTurn?: string; limit?: number }): Promise<SessionSnapshot>
   /** @throws AppError `run_not_found`. */
-  view(runId: string): { sessionId: string; run: RunView }
+  view(runId: string): Promise<{ sessionId: string; run: RunView }>
 }
 
-/** A run that has ended is worked out from its events once, and kept. */
-export function createSnapshots({ store, tables, log }: RuntimeContext): Snapshots {
-  function viewOf(run: RunRow): RunView {
-    const kept = isTerminal(run.state) ? readKept(run.id) : null
-    if (kept !== null) return kept
-    const view = projectRun(run.id, tables.events.ofRun(run.id))
-    if (isTerminal(run.state)) void keep(run.id, view)
-    return view
-  }
-
-  /** Null: none was kept, or it cannot be read. The log has it all. */
-  function readKept(runId: string): RunView | null {
-    const kept = tables.records.view(runId)
-    try {
-      return kept === null ? null : readJson(RunViewSchema, kept.view, `run_views.view of ${runId}`)
-    } catch (error) {
-      log.warn('A finished view that was kept cannot be read, and is worked out anew.', { error, runId })
-      return null
-    }
-  }
-
-  async function keep(runId: string, view: RunView): Promise<void> {
-    // A snapshot is one read, and nothing can be written within it: this waits until it is over.
-    await Promise.resolve()
-    try {
-      await store.writeTx(() => {
-        if (tables.runs.get(runId) !== null) tables.records.putView(runId, view.lastSeq, JSON.stringify(view))
-      })
-    } catch (error) {
-      log.warn('A finished view could not be kept.', { error, runId })
-    }
-  }
-
+export function createSnapshots({ clock, store, tables }: RuntimeContext, runViews: RunViews): Snapshots {
   function find(runId: string): RunRow {
     const run = tables.runs.get(runId)
     if (run === null) throw new AppError('run_not_found', 'This run no longer exists.', { detail: runId })
@@ -82,73 +51,53 @@ export function createSnapshots({ store, tables, log }: RuntimeContext): Snapsho
     return turn
   }
 
+  /** All that belongs together, in one read; what the turns hold is read after it, one by one. */
+  function readRows(sessionId: string, beforeTurn: string | undefined, limit: number) {
+    return store.db.transaction(() => {
+      const session = tables.sessions.get(sessionId)
+      if (session === null) {
+        throw new AppError('session_not_found', 'This session no longer exists.', { detail: sessionId })
+      }
+      const before = beforeTurn === undefined ? null : findTurn(sessionId, beforeTurn).startSeq
+      const rows = tables.transcript.turns({ sessionId, before, limit })
+      return { session, rows, pending: tables.decisions.pending(sessionId), draft: tables.drafts.get(sessionId) }
+    })()
+  }
+
+  /** `fresh`: it was worked out now. */
+  async function viewOf(row: TurnRow): Promise<{ view: RunView; fresh: boolean }> {
+    const run = row.runId === null ? null : tables.runs.get(row.runId)
+    if (run === null) return { view: readTurn(row, tables.transcript.entriesOf(row.id)), fresh: false }
+    const { view, kept } = await runViews.of(run)
+    return { view, fresh: !kept }
+  }
+
   return {
-    of({ sessionId, beforeTurn, limit = 20 }) {
-      const read = store.db.transaction(() => {
-        const session = tables.sessions.get(sessionId)
-        if (session === null) {
-          throw new AppError('session_not_found', 'This session no longer exists.', { detail: sessionId })
-        }
-        const from = beforeTurn === undefined ? null : findTurn(sessionId, beforeTurn).startSeq
-        const wanted = Math.min(MAX_TURNS, Math.max(1, limit))
-        const rows = tables.transcript.turns({ sessionId, before: from, limit: wanted + 1 })
-        const pending = tables.decisions.pending(sessionId)
-        const draft = tables.drafts.get(sessionId)
-        let left = MAX_BYTES - JSON.stringify({ session, pending, draft }).length
-        const turns: RunView[] = []
-        for (const row of rows.slice(0, wanted)) {
-          const run = row.runId === null ? null : tables.runs.get(row.runId)
-          const view = run === null ? readTurn(row, tables.transcript.entriesOf(row.id)) : viewOf(run)
-          const turn = fitTurn(view)
-          left -= Buffer.byteLength(JSON.stringify(turn))
-          if (left < 0 && turns.length > 0) break
-          turns.unshift(turn)
-        }
-        const hasEarlier = turns.length < rows.length
-        return { session, turns, hasEarlier, headSeq: session.headSeq, floorSeq: session.floorSeq, pending, draft }
-      })
-      return read()
+    async of({ sessionId, beforeTurn, limit = 20 }) {
+      const wanted = Math.min(MAX_TURNS, Math.max(1, limit))
+      const { session, rows, pending, draft } = readRows(sessionId, beforeTurn, wanted + 1)
+      let left = MAX_BYTES - bytesOf({ session, pending, draft })
+      const turns: RunView[] = []
+      const fresh: RunView[] = []
+      const pace = createPace(clock)
+      for (const row of rows.slice(0, wanted)) {
+        const found = await viewOf(row)
+        if (found.fresh) fresh.push(found.view)
+        const turn = fitTurn(found.view, TURN_BYTES)
+        left -= bytesOf(turn)
+        if (left < 0 && turns.length > 0) break
+        turns.unshift(turn)
+        await pace()
+      }
+      void runViews.keep(fresh)
+      const hasEarlier = turns.length < rows.length
+      return { session, turns, hasEarlier, headSeq: session.headSeq, floorSeq: session.floorSeq, pending, draft }
     },
-    view(runId) {
+    async view(runId) {
       const run = find(runId)
-      return { sessionId: run.sessionId, run: fitTurn(viewOf(run), VIEW_BYTES) }
+      const { view, kept } = await runViews.of(run)
+      if (!kept) void runViews.keep([view])
+      return { sessionId: run.sessionId, run: fitTurn(view, VIEW_BYTES) }
     },
   }
-}
-
-/** A turn that is too long for one answer keeps its end; the log has all of it. */
-function fitTurn(view: RunView, maxBytes = TURN_BYTES): RunView {
-  const items = view.items.map((item) => fitItem(item, maxBytes))
-  let bytes = 0
-  let first = items.length
-  while (first > 0) {
-    bytes += bytesOf(items[first - 1])
-    if (bytes > maxBytes && first < items.length) break
-    first--
-  }
-  if (first === 0) return { ...view, items }
-  const message = `${first} earlier steps of this turn are not shown.`
-  return { ...view, items: [notice(view, message), ...items.slice(first)] }
-}
-
-/** One message may be longer than any answer: without this, its session could never be opened again. */
-function fitItem(item: TranscriptItem, maxBytes: number): TranscriptItem {
-  if ((item.kind !== 'text' && item.kind !== 'thought') || item.text.length <= maxBytes / LONGEST_LETTER) return item
-  const room = maxBytes / 2
-  let { text } = item
-  while (bytesOf(text) > room)
-    text = text.slice(Math.min(text.length - 1, Math.ceil(text.length * (1 - room / bytesOf(text)))))
-  if (text.length === item.text.length) return item
-  // Not in the middle of a letter of two units.
-  const whole = /^[\udc00-\udfff]/.test(text) ? text.slice(1) : text
-  return { ...item, text: `[${item.text.length - whole.length} earlier characters are not shown.]\n\n${whole}` }
-}
-
-/** A control character stands as six bytes in JSON. */
-const LONGEST_LETTER = 6
-
-const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '')
-
-function notice(view: RunView, message: string): TranscriptItem {
-  return { kind: 'notice', seq: view.firstSeq, code: 'earlier_steps', message, level: 'info', at: view.createdAt }
 }

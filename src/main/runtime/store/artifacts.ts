@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { Database } from '../../platform/types.ts'
 import { MaterialKind } from '../materials/limits.ts'
+import { Texts } from './json.ts'
 
 const Row = z.object({
   id: z.string(),
@@ -66,7 +67,6 @@ export function createArtifactTable(db: Database) {
        @expiresAt)`,
   )
   const expireSql = db.prepare(`UPDATE attachments SET status = 'expired' WHERE id = ?`)
-  const ids = z.array(z.string())
 
   return {
     get(id: string): ArtifactRow | null {
@@ -77,9 +77,9 @@ export function createArtifactTable(db: Database) {
     ofRun(runId: string): ArtifactRow[] {
       return ofRunSql.all(runId).map(toArtifact)
     },
-    idsOf: (sessionId: string): string[] => ids.parse(ofSessionSql.all(sessionId)),
+    idsOf: (sessionId: string): string[] => Texts.parse(ofSessionSql.all(sessionId)),
     /** Ids of those whose time is over. */
-    past: (now: number, limit: number): string[] => ids.parse(pastSql.all(now, limit)),
+    past: (now: number, limit: number): string[] => Texts.parse(pastSql.all(now, limit)),
     insert(artifact: NewArtifact): void {
       insertSql.run(artifact)
     },

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Actor, Answer, AnswerOption, PermissionAction, Risk, ToolKind } from '../../../shared/vocabulary.ts'
 import type { Database } from '../../platform/types.ts'
 import type { DecisionQuery, DecisionRow } from '../types.ts'
-import { readable, readJson } from './json.ts'
+import { Count, readable, readJson } from './json.ts'
 
 const Payload = z.object({
   toolCallId: z.string(),
@@ -199,7 +199,7 @@ export function createDecisionTable(db: Database) {
       return openAtSql.all({ sessionId, at }).map(toDecision)
     },
     countPending(sessionId: string): number {
-      return z.number().parse(countSql.get(sessionId))
+      return Count.parse(countSql.get(sessionId))
     },
     /** Whether the run was told no at least once. */
     wasRefused(runId: string): boolean {

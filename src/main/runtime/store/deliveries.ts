@@ -6,7 +6,7 @@ import type { Database } from '../../platform/types.ts'
 import type { PlannedDelivery } from '../deliveries/plan.ts'
 import { DeliveryStatus, DeliveryTarget, OperationKind, OperationStatus } from '../deliveries/types.ts'
 import type { DeliveryView, OperationView, RemoteState } from '../deliveries/types.ts'
-import { readJson } from './json.ts'
+import { MaybeCount, readJson, Texts } from './json.ts'
 
 const OPEN = `('pending', 'uploading', 'sending', 'retry_wait')`
 const DONE = `('uploaded', 'delivered', 'unsupported')`
@@ -50,8 +50,8 @@ const IntentColumns = z.object({
 const INTENT = Object.keys(IntentColumns.shape)
   .map((column) => `i.${column}`)
   .join(', ')
+const State = z.record(z.string(), z.json())
 const ListColumns = IntentColumns.extend({ source: Source, entry: z.string().nullable() })
-const Ids = z.array(z.string())
 const Places = z.array(IntentColumns.pick({ transport: true, target_id: true }))
 
 export interface OperationRow {
@@ -109,7 +109,7 @@ function toOperation(raw: unknown): OperationRow {
     status: row.status,
     remoteAssetId: row.remote_asset_id,
     remoteMessageId: row.remote_message_id,
-    remoteState: readJson(z.record(z.string(), z.json()), row.remote_state, `delivery_operations of ${row.id}`),
+    remoteState: readJson(State, row.remote_state, `delivery_operations of ${row.id}`),
     attempts: row.attempt_count,
     nextAttemptAt: row.next_attempt_at,
     windowStartedAt: row.window_started_at,
@@ -245,13 +245,10 @@ export function createDeliveryTable(db: Database) {
     },
     /** Pieces that may be claimed now, oldest first. */
     due: (transports: readonly string[], now: number, limit: number): string[] =>
-      Ids.parse(dueSql.all({ transports: JSON.stringify(transports), now, limit })),
+      Texts.parse(dueSql.all({ transports: JSON.stringify(transports), now, limit })),
     /** When the next piece may be claimed; null: nothing is open. */
     nextDue: (transports: readonly string[]): number | null =>
-      z
-        .number()
-        .nullable()
-        .parse(nextDueSql.get({ transports: JSON.stringify(transports) })),
+      MaybeCount.parse(nextDueSql.get({ transports: JSON.stringify(transports) })),
     claim(id: string, lease: { owner: string; expiresAt: number; at: number }): void {
       claimSql.run({ id, ...lease })
     },

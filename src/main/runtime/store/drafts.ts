@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Database } from '../../platform/types.ts'
 import type { DraftRow } from '../types.ts'
-import { flag, readJson } from './json.ts'
+import { flag, readJson, Texts } from './json.ts'
 
 const Row = z.object({ rev: z.number(), text: z.string(), input_ids: z.string(), queued: z.number() })
 
@@ -27,7 +27,7 @@ export function createDraftTable(db: Database) {
       return {
         rev: row.rev,
         text: row.text,
-        inputIds: readJson(z.array(z.string()), row.input_ids, `drafts.input_ids of ${sessionId}`),
+        inputIds: readJson(Texts, row.input_ids, `drafts.input_ids of ${sessionId}`),
         queued: row.queued === 1,
       }
     },

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { RunState } from '../../../shared/vocabulary.ts'
 import type { EventData, EventType, SessionEvent } from '../../../shared/events.ts'
 import type { Database } from '../../platform/types.ts'
-import { readObject } from './json.ts'
+import { MaybeCount, readObject } from './json.ts'
 import type { SessionTable } from './sessions.ts'
 
 /** An event that has no number yet. `text` is its data as it will be stored. */
@@ -40,6 +40,18 @@ function toEvent(raw: unknown): SessionEvent {
   }
 }
 
+function take(rows: IterableIterator<unknown>, maxBytes: number): SessionEvent[] {
+  const events: SessionEvent[] = []
+  let bytes = 0
+  for (const raw of rows) {
+    const event = toEvent(raw)
+    bytes += (raw as Columns).data.length
+    if (events.length > 0 && bytes > maxBytes) break
+    events.push(event)
+  }
+  return events
+}
+
 export type EventTable = ReturnType<typeof createEventTable>
 
 export function createEventTable(db: Database, sessions: SessionTable) {
@@ -55,8 +67,9 @@ export function createEventTable(db: Database, sessions: SessionTable) {
     `SELECT session_id, seq, run_id, type, state, at, data FROM run_events WHERE session_id = @sessionId AND seq > @afterSeq
      ORDER BY seq LIMIT @limit`,
   )
-  const ofRunSql = db.prepare(
-    `SELECT session_id, seq, run_id, type, state, at, data FROM run_events WHERE run_id = ? ORDER BY seq`,
+  const pageOfRunSql = db.prepare(
+    `SELECT session_id, seq, run_id, type, state, at, data FROM run_events WHERE run_id = @runId AND seq > @afterSeq
+     ORDER BY seq LIMIT @limit`,
   )
   const openToolSql = db
     .prepare(
@@ -98,23 +111,32 @@ export function createEventTable(db: Database, sessions: SessionTable) {
       return row === undefined ? null : toEvent(row)
     },
     /** At most `limit` events and about `maxBytes` of data, one event at least. */
-    page(query: { sessionId: string; afterSeq: number; limit: number; maxBytes: number }): SessionEvent[] {
-      const events: SessionEvent[] = []
-      let bytes = 0
-      for (const raw of pageSql.iterate(query)) {
-        const event = toEvent(raw)
-        bytes += (raw as Columns).data.length
-        if (events.length > 0 && bytes > query.maxBytes) break
-        events.push(event)
-      }
-      return events
+    page({
+      maxBytes,
+      ...query
+    }: {
+      sessionId: string
+      afterSeq: number
+      limit: number
+      maxBytes: number
+    }): SessionEvent[] {
+      return take(pageSql.iterate(query), maxBytes)
     },
-    ofRun(runId: string): SessionEvent[] {
-      return ofRunSql.all(runId).map(toEvent)
+    /** As `page`, of one run. */
+    pageOfRun({
+      maxBytes,
+      ...query
+    }: {
+      runId: string
+      afterSeq: number
+      limit: number
+      maxBytes: number
+    }): SessionEvent[] {
+      return take(pageOfRunSql.iterate(query), maxBytes)
     },
     /** The number of the run's last event. */
     lastOf(runId: string): number | null {
-      return z.number().nullable().parse(lastOfSql.get(runId))
+      return MaybeCount.parse(lastOfSql.get(runId))
     },
     /** Cuts the log off at its beginning, up to `seq`, and raises the floor. Answers how many events went. */
     dropUpTo(sessionId: string, seq: number, limit: number): number {

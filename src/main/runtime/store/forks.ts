@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { Source } from '../../../shared/vocabulary.ts'
 import type { Database } from '../../platform/types.ts'
+import { Count, MaybeCount, Texts } from './json.ts'
 
 const Turn = z.object({
   id: z.string(),
@@ -125,10 +126,10 @@ export function createForkTables(db: Database) {
     },
     /** The last of the titles and configuration changes that follow `seq` without anything in between. */
     endOfFacts(sessionId: string, seq: number): number {
-      const next = z.number().nullable().parse(nextSql.get(sessionId, seq))
-      return next === null ? Math.max(seq, z.number().parse(lastSql.get(sessionId))) : next - 1
+      const next = MaybeCount.parse(nextSql.get(sessionId, seq))
+      return next === null ? Math.max(seq, Count.parse(lastSql.get(sessionId))) : next - 1
     },
-    titlesLike: (start: string): string[] => z.array(z.string()).parse(titlesSql.all({ start })),
+    titlesLike: (start: string): string[] => Texts.parse(titlesSql.all({ start })),
     insertChild(child: {
       id: string
       sourceId: string

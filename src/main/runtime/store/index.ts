@@ -1,6 +1,7 @@
 import type { Database, Ids } from '../../platform/types.ts'
 import { createArtifactTable } from './artifacts.ts'
 import { createBindingTable } from './bindings.ts'
+import { createBriefTables } from './briefs.ts'
 import { createDecisionTable } from './decisions.ts'
 import { createDeliveryTable } from './deliveries.ts'
 import { createDraftTable } from './drafts.ts'
@@ -26,6 +27,7 @@ export function createTables(db: Database, ids: Ids) {
     sessions,
     intents: createIntentTable(db),
     runs: createRunTable(db),
+    briefs: createBriefTables(db),
     events: createEventTable(db, sessions),
     transcript: createTranscriptTables(db, sessions, ids),
     leases: createLeaseTable(db),

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { Database } from '../../platform/types.ts'
 import { MaterialKind } from '../materials/limits.ts'
+import { Texts } from './json.ts'
 
 const Row = z.object({
   id: z.string(),
@@ -109,7 +110,7 @@ export function createInputTable(db: Database) {
     },
     /** Ids of the session's inputs whose files are kept. */
     keptOf(sessionId: string): string[] {
-      return z.array(z.string()).parse(keptSql.all(sessionId))
+      return Texts.parse(keptSql.all(sessionId))
     },
     /** Drafts made at or before `createdAt`, oldest first. */
     drafts(createdAt: number, limit: number): InputRow[] {

@@ -1,5 +1,12 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { AppError } from '../../../shared/errors.ts'
+
+/** What single columns are parsed with. Made once: to make a schema takes longer than to parse with it. */
+export const Text = z.string()
+export const Texts = z.array(z.string())
+export const MaybeText = z.string().nullable()
+export const Count = z.number()
+export const MaybeCount = z.number().nullable()
 
 /**
  * Reads a JSON column. @throws AppError `database_corrupt` naming the row: that row alone is unusable, not the database.

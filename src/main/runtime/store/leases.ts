@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { Database } from '../../platform/types.ts'
 import type { LeasePurpose } from '../types.ts'
+import { MaybeCount } from './json.ts'
 
 const Row = z.object({
   session_id: z.string(),
@@ -105,10 +106,7 @@ export function createLeaseTable(db: Database) {
     },
     /** When the holding ends (wall clock), or null: it is not ours any more, or not for this purpose and run. */
     expiry(key: LeaseKey & { purpose: LeasePurpose; runId: string | null }): number | null {
-      return z
-        .number()
-        .nullable()
-        .parse(fenceSql.get(key) ?? null)
+      return MaybeCount.parse(fenceSql.get(key) ?? null)
     },
     renew(key: LeaseKey, at: number, expiresAt: number): boolean {
       return changed(renewSql.run({ ...key, at, expiresAt }))

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { Database } from '../../platform/types.ts'
 import type { PermissionRule } from '../types.ts'
+import { Count } from './json.ts'
 
 const Row = z.object({
   id: z.string(),
@@ -57,7 +58,7 @@ export function createRuleTable(db: Database) {
       return allSql.all().map(toRule)
     },
     count(scope: Pick<PermissionRule, 'sessionId' | 'projectDir'>): number {
-      return z.number().parse(countSql.get({ sessionId: scope.sessionId, projectDir: scope.projectDir }))
+      return Count.parse(countSql.get({ sessionId: scope.sessionId, projectDir: scope.projectDir }))
     },
     put(rule: PermissionRule): void {
       upsertSql.run(rule)

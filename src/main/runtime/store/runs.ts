@@ -8,7 +8,7 @@ import type { TerminalState } from '../../../shared/vocabulary.ts'
 import type { Database } from '../../platform/types.ts'
 import { PolicySnapshot } from '../types.ts'
 import type { RunRow } from '../types.ts'
-import { flag, readJson } from './json.ts'
+import { Count, flag, MaybeText, readJson, Text, Texts } from './json.ts'
 
 /** The chosen end of a run, kept while its last work is done. */
 export const PreparedEnd = z.object({
@@ -98,17 +98,21 @@ export interface RunFacts {
 }
 
 /** The very words of the index `runs_one_active`, which holds nothing else. */
-const ACTIVE = `state IN ('created','queued','running','waiting_for_approval', 'waiting_for_question','cancelling','terminalizing')`
+export const ACTIVE_STATES = `state IN ('created','queued','running','waiting_for_approval', 'waiting_for_question','cancelling','terminalizing')`
 
 export type RunTable = ReturnType<typeof createRunTable>
 
 export function createRunTable(db: Database) {
   const getSql = db.prepare(`SELECT ${COLUMNS} FROM runs WHERE id = ?`)
-  const activeSql = db.prepare(`SELECT ${COLUMNS} FROM runs WHERE session_id = ? AND ${ACTIVE} ORDER BY created_at`)
+  const activeSql = db.prepare(
+    `SELECT ${COLUMNS} FROM runs WHERE session_id = ? AND ${ACTIVE_STATES} ORDER BY created_at`,
+  )
   const lastEndedSql = db.prepare(
     `SELECT ${COLUMNS} FROM runs WHERE session_id = ? AND finished_at IS NOT NULL ORDER BY finished_at DESC, id DESC LIMIT 1`,
   )
-  const orphanCandidatesSql = db.prepare(`SELECT session_id FROM runs WHERE ${ACTIVE} ORDER BY session_id`).pluck()
+  const orphanCandidatesSql = db
+    .prepare(`SELECT session_id FROM runs WHERE ${ACTIVE_STATES} ORDER BY session_id`)
+    .pluck()
   const oldSessionsSql = db
     .prepare('SELECT session_id FROM runs GROUP BY session_id HAVING count(*) > @kept AND min(created_at) < @before')
     .pluck()
@@ -170,11 +174,11 @@ export function createRunTable(db: Database) {
     },
     /** Sessions with a run that has not ended, whoever owns it. */
     sessionsWithActiveRun(): string[] {
-      return z.array(z.string()).parse(orphanCandidatesSql.all())
+      return Texts.parse(orphanCandidatesSql.all())
     },
     /** Sessions with more than `kept` runs, the first of them made before `before`. */
     sessionsWithRunsBefore(before: number, kept: number): string[] {
-      return z.array(z.string()).parse(oldSessionsSql.all({ before, kept }))
+      return Texts.parse(oldSessionsSql.all({ before, kept }))
     },
     /** The session's oldest runs, as far as each ended before `before`, without the newest `kept`. Oldest first. */
     past(sessionId: string, before: number, kept: number): string[] {
@@ -191,7 +195,7 @@ export function createRunTable(db: Database) {
       return acceptedSql.get(sessionId) !== undefined
     },
     latestAttempt(intentId: string): number {
-      return z.number().parse(latestAttemptSql.get(intentId) ?? 0)
+      return Count.parse(latestAttemptSql.get(intentId) ?? 0)
     },
     /** Newest first; `before` is a run's id. */
     list(query: { sessionId: string; before: string | null; limit: number }): RunRow[] {
@@ -199,10 +203,10 @@ export function createRunTable(db: Database) {
     },
     policy(id: string): PolicySnapshot | null {
       const text = policySql.get(id)
-      return text === undefined ? null : readJson(PolicySnapshot, z.string().parse(text), `runs.policy of ${id}`)
+      return text === undefined ? null : readJson(PolicySnapshot, Text.parse(text), `runs.policy of ${id}`)
     },
     prepared(id: string): PreparedEnd | null {
-      const text = z.string().nullish().parse(preparedSql.get(id)) ?? null
+      const text = MaybeText.parse(preparedSql.get(id) ?? null)
       return text === null ? null : readJson(PreparedEnd, text, `runs.prepared of ${id}`)
     },
     insert(run: NewRun): void {

@@ -1,6 +1,7 @@
 /** Full-text search over what was said, newest first, and over titles. */
 import { z } from 'zod'
 import type { Database } from '../../platform/types.ts'
+import { Texts } from './json.ts'
 
 const Row = z.object({
   n: z.number(),
@@ -32,13 +33,17 @@ export interface FoundEntry {
 export type SearchTables = ReturnType<typeof createSearchTables>
 
 export function createSearchTables(db: Database) {
-  const entriesSql = db.prepare(
-    `SELECT e.n, e.id, e.session_id, s.title, e.turn_id, e.run_id, e.seq, e.kind, json_extract(e.body, '$.text') AS text, e.created_at
-     FROM entries_fts JOIN entries e ON e.n = entries_fts.rowid JOIN sessions s ON s.id = e.session_id
-     WHERE entries_fts MATCH @match AND entries_fts.rowid < @before AND json_type(e.body, '$.text') = 'text' AND e.kind IN ('user', 'assistant', 'tool', 'summary')
-       AND (@sessionId IS NULL OR e.session_id = @sessionId)
-     ORDER BY entries_fts.rowid DESC LIMIT @limit`,
-  )
+  const entriesWhere = (more: string) =>
+    db.prepare(
+      `SELECT e.n, e.id, e.session_id, s.title, e.turn_id, e.run_id, e.seq, e.kind, json_extract(e.body, '$.text') AS text, e.created_at
+       FROM entries_fts JOIN entries e ON e.n = entries_fts.rowid JOIN sessions s ON s.id = e.session_id
+       WHERE entries_fts MATCH @match AND entries_fts.rowid < @before AND json_type(e.body, '$.text') = 'text'
+         AND e.kind IN ('user', 'assistant', 'tool', 'summary') ${more}
+       ORDER BY entries_fts.rowid DESC LIMIT @limit`,
+    )
+  const everywhereSql = entriesWhere('')
+  // The plus keeps the index of the words in charge: what it found elsewhere is passed over before its entry is read.
+  const inSessionSql = entriesWhere('AND +entries_fts.rowid IN (SELECT n FROM entries WHERE session_id = @sessionId)')
   const titlesSql = db
     .prepare(
       String.raw`SELECT id FROM sessions WHERE title LIKE '%' || @words || '%' ESCAPE '\' ORDER BY updated_at DESC, id DESC LIMIT @limit`,
@@ -47,13 +52,17 @@ export function createSearchTables(db: Database) {
 
   return {
     /** `match` is an expression of FTS5. Read as far as the caller goes. */
-    *entries(query: {
+    *entries({
+      sessionId,
+      ...query
+    }: {
       match: string
       before: number
       sessionId: string | null
       limit: number
     }): Generator<FoundEntry, void, undefined> {
-      for (const raw of entriesSql.iterate(query)) {
+      const found = sessionId === null ? everywhereSql.iterate(query) : inSessionSql.iterate({ ...query, sessionId })
+      for (const raw of found) {
         const row = Row.parse(raw)
         yield {
           n: row.n,
@@ -72,7 +81,7 @@ export function createSearchTables(db: Database) {
     /** Ids of sessions whose title holds these very words, newest first. */
     titles(words: string, limit: number): string[] {
       const escaped = words.replaceAll(/[\\%_]/g, String.raw`\$&`)
-      return z.array(z.string()).parse(titlesSql.all({ words: escaped, limit }))
+      return Texts.parse(titlesSql.all({ words: escaped, limit }))
     },
   }
 }

@@ -4,7 +4,7 @@ import { AgentId, Effort, Mode, Source } from '../../../shared/vocabulary.ts'
 import type { RuntimeChoice } from '../../../shared/vocabulary.ts'
 import type { Database } from '../../platform/types.ts'
 import type { SessionRow } from '../types.ts'
-import { flag, readable, readJson } from './json.ts'
+import { Count, flag, MaybeCount, readable, readJson, Texts } from './json.ts'
 
 const Row = z.object({
   id: z.string(),
@@ -37,7 +37,7 @@ function toSession(raw: unknown): SessionRow {
     titleBy: row.title_by,
     agentId: row.agent_id,
     workDir: row.work_dir,
-    extraDirs: readJson(z.array(z.string()), row.extra_dirs, `sessions.extra_dirs of ${row.id}`),
+    extraDirs: readJson(Texts, row.extra_dirs, `sessions.extra_dirs of ${row.id}`),
     createdVia: row.created_via,
     policySource: row.policy_source,
     choice: { connectionId: row.provider, modelId: row.model, effort: row.effort },
@@ -114,7 +114,7 @@ export function createSessionTable(db: Database) {
       return readable(listSql.all({ ...query, archived: flag(query.archived) }), toSession)
     },
     count(query: { archived: boolean; workDir: string | null }): number {
-      return z.number().parse(countSql.get({ ...query, archived: flag(query.archived) }))
+      return Count.parse(countSql.get({ ...query, archived: flag(query.archived) }))
     },
     /** False: there is one with this id. */
     insert(session: NewSession): boolean {
@@ -132,16 +132,10 @@ export function createSessionTable(db: Database) {
     },
     /** The last of `count` fresh event numbers, or null when the session is gone. */
     takeEventSeqs(id: string, count: number): number | null {
-      return z
-        .number()
-        .nullable()
-        .parse(eventSeqSql.get(count, id) ?? null)
+      return MaybeCount.parse(eventSeqSql.get(count, id) ?? null)
     },
     takeEntrySeqs(id: string, count: number): number | null {
-      return z
-        .number()
-        .nullable()
-        .parse(entrySeqSql.get(count, id) ?? null)
+      return MaybeCount.parse(entrySeqSql.get(count, id) ?? null)
     },
     touch(id: string, at: number): void {
       touchSql.run(at, id)
@@ -169,10 +163,7 @@ export function createSessionTable(db: Database) {
         expectedRev,
         at,
       })
-      return z
-        .number()
-        .nullable()
-        .parse(rev ?? null)
+      return MaybeCount.parse(rev ?? null)
     },
     delete(id: string): void {
       deleteSql.run(id)

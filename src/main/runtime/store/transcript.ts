@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { TerminalState } from '../../../shared/vocabulary.ts'
 import type { Database, Ids } from '../../platform/types.ts'
 import type { SessionTable } from './sessions.ts'
+import { MaybeText } from './json.ts'
 
 export type EntryKind = 'turn_start' | 'user' | 'assistant' | 'tool' | 'summary' | 'title' | 'config' | 'turn_end'
 
@@ -150,10 +151,7 @@ export function createTranscriptTables(db: Database, sessions: SessionTable, ids
     },
     /** The id of the entry that holds the run's prompt. */
     promptEntry(runId: string): string | null {
-      return z
-        .string()
-        .nullable()
-        .parse(firstUserSql.get(runId) ?? null)
+      return MaybeText.parse(firstUserSql.get(runId) ?? null)
     },
   }
 }
