@@ -49,6 +49,7 @@ async function measureGateway(): Promise<readonly Figure[]> {
     }),
     keyOf: async () => null,
     addressOf: () => baseUrl,
+    begin: () => null,
     record: () => undefined,
   })
   try {

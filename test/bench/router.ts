@@ -93,6 +93,9 @@ export function portTo(baseUrl: string, binding: RouteBinding): RouterPort {
     codexCatalog: () => null,
     isEnabledModel: () => false,
     tunnelsWebSocket: () => false,
+    failover: () => null,
+    begin: () => null,
+    waitMs: () => 0,
     markOpaque: () => Promise.resolve({ applied: true, durable: true }),
     record: () => undefined,
   }

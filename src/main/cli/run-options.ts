@@ -25,6 +25,7 @@ export interface RunOptions {
   model: string | null
   mode: Exclude<Mode, 'os'>
   sandbox: boolean
+  failover: boolean
   approve: Approval
   json: boolean
   prompt: string
@@ -39,20 +40,22 @@ export function readRunOptions(args: readonly string[]): RunOptions {
     options: {
       ...PROMPT_OPTIONS,
       sandbox: { type: 'boolean', default: false },
+      'no-failover': { type: 'boolean', default: false },
       approve: { type: 'string', default: 'ask' },
       json: { type: 'boolean', default: false },
     },
   })
   const approve = APPROVALS.find((each) => each === values.approve)
   if (approve === undefined) throw new UsageError('--approve takes ask, once, all or deny.')
-  return { ...readPromptOptions(values, positionals), sandbox: values.sandbox, approve, json: values.json }
+  const { sandbox, json } = values
+  return { ...readPromptOptions(values, positionals), sandbox, failover: !values['no-failover'], approve, json }
 }
 
 /** The part that `run` and `schedule add` share. @throws UsageError with what is wrong. */
 export function readPromptOptions(
   values: { agent?: string; dir: string; provider?: string; model?: string; mode: string },
   positionals: readonly string[],
-): Omit<RunOptions, 'sandbox' | 'approve' | 'json'> {
+): Omit<RunOptions, 'sandbox' | 'failover' | 'approve' | 'json'> {
   const agent = AgentId.safeParse(values.agent)
   if (!agent.success) throw new UsageError('--agent takes builtin, codex, claude, or acp:<id>.')
   const mode = Mode.exclude(['os']).safeParse(values.mode)

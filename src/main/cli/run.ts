@@ -41,7 +41,13 @@ async function runSession(bridge: Bridge, options: RunOptions, interrupted: Abor
     }
   }
   const start = async (): Promise<string> =>
-    (await bridge.call('runs.submit', { sessionId: session.id, text: options.prompt })).runId
+    (
+      await bridge.call('runs.submit', {
+        sessionId: session.id,
+        text: options.prompt,
+        ...(options.failover ? {} : { failover: 'off' }),
+      })
+    ).runId
   return followRun(bridge, { sessionId: session.id, after: 0, json: options.json, start, event }, interrupted)
 }
 

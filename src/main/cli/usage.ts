@@ -15,6 +15,7 @@ wheelhouse run --agent AGENT [--dir FOLDER] [options] "PROMPT"
   --model ID         one of its models (default: the connection's)
   --mode MODE        plan, agent or yolo (default: agent)
   --sandbox          keep the agent to FOLDER, where this machine can
+  --no-failover      ask the chosen Provider alone, whatever fallbacks it has
   --approve HOW      ask     on this terminal (default)
                      once    allow what is of low or medium risk, deny the rest
                      all     allow everything

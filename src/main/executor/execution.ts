@@ -18,6 +18,8 @@ export function executePrompt(
 ): Execution {
   const { session, desk, sessionId } = worker
   const exchangeBefore = parts.providers.lastExchange(sessionId)?.n ?? 0
+  parts.providers.allowFailover(worker.workerId, spec.policy.failover !== 'off')
+  const untold = tellOfFallbacks(parts, sessionId, sink)
   worker.lend({ sink, runId: spec.runId })
   sink.push({ kind: 'accepted', workerId: worker.workerId, agentSessionId: session.id })
 
@@ -34,6 +36,7 @@ export function executePrompt(
   }
 
   const ended = run().then((end) => {
+    untold()
     worker.lend(null)
     pool.giveBack(worker)
     return end
@@ -57,6 +60,20 @@ export function executePrompt(
     },
     ended,
   }
+}
+
+/** Who answered in place of the Provider that the session chose: said once each a run. */
+function tellOfFallbacks({ providers }: Parts, sessionId: string, sink: ExecutionSink): () => void {
+  const told = new Set<string>()
+  return providers.onExchange((exchange) => {
+    const { connectionId, modelSent } = exchange
+    const answered = exchange.status !== null && exchange.status < 400 && exchange.streamError === null
+    if (exchange.sessionId !== sessionId || !exchange.failover || !answered || told.has(connectionId)) return
+    told.add(connectionId)
+    const name = providers.connectionName(connectionId) ?? 'another Provider'
+    const message = `The session’s Provider did not answer. ${name} answered instead, with ${modelSent}.`
+    sink.push({ kind: 'notice', code: 'answered_by_fallback', message, level: 'warning' })
+  })
 }
 
 function steer(worker: LiveWorker, text: string, signal: AbortSignal): Promise<'taken' | 'refused'> {

@@ -187,7 +187,16 @@ function launchOf(
 ): LaunchRequest | null {
   const { choice } = setup
   if (choice.connectionId !== null && agent.client !== null) {
-    return { workerId, sessionId: spec.sessionId, client: agent.client, form: agent.form, choice, inherited }
+    const { failover } = spec.policy
+    return {
+      workerId,
+      sessionId: spec.sessionId,
+      client: agent.client,
+      form: agent.form,
+      choice,
+      inherited,
+      ...(failover === undefined ? {} : { failover }),
+    }
   }
   if (agent.ownLogin) return null
   throw new AppError(

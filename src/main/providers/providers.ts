@@ -108,6 +108,11 @@ export function createProviders(deps: ProvidersDeps): Providers {
     }
   }
 
+  function nameOf(id: string): string | null {
+    const { connections } = open().state.current()
+    return connections.find((row) => row.id === id)?.name ?? null
+  }
+
   function choices(client: ClientId): readonly ProviderChoice[] {
     const of = open()
     const { catalog } = of.modelSources()
@@ -151,6 +156,7 @@ export function createProviders(deps: ProvidersDeps): Providers {
           exchanges,
           inspector,
           gatewayChanged: () => tell(gatewayListeners),
+          healthChanged: changed,
           ready: () => system !== null,
         })
         await system.refreshCodexModels()
@@ -198,7 +204,13 @@ export function createProviders(deps: ProvidersDeps): Providers {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    saveConnection: (input, key, revision, mode) => mutate(revision, (of) => of.edits.save(input, key, mode)),
+    saveConnection: (input, key, revision, mode) =>
+      mutate(revision, async (of) => {
+        const outcome = await of.edits.save(input, key, mode)
+        // Whatever was wrong may be mended by the edit.
+        if (input.id !== undefined) of.breakers.forget(input.id)
+        return outcome
+      }),
     async copyConnection(id, to, revision) {
       const of = open()
       const source = of.state.current().connections.find((row) => row.id === id)
@@ -231,10 +243,12 @@ export function createProviders(deps: ProvidersDeps): Providers {
     clearCredential: (id, revision) => mutate(revision, (of) => of.edits.clearCredential(id)),
     async deleteConnection(id, revision) {
       const applied = await mutate(revision, (of) => of.edits.remove(id))
+      open().breakers.forget(id)
       await open().discovery.forget(id)
       return applied
     },
     setDefault: (client, to, revision) => mutate(revision, (of) => of.edits.setDefault(client, to)),
+    setFailover: (client, rule, revision) => mutate(revision, (of) => of.edits.setFailover(client, rule)),
 
     testConnection: async (input, signal) => await open().accounts.test(input, signal),
     discover,
@@ -248,14 +262,13 @@ export function createProviders(deps: ProvidersDeps): Providers {
         return await of.discovery.setEnabled(id, known, enabledIds)
       }),
 
-    hasConnection: (id) =>
-      open()
-        .state.current()
-        .connections.some((row) => row.id === id),
+    hasConnection: (id) => nameOf(id) !== null,
+    connectionName: nameOf,
     choices,
     defaultChoice(client) {
       const recorded = open().state.current().defaults[client]
-      return recorded === undefined ? null : { ...recorded, effort: 'default' }
+      if (recorded === undefined) return null
+      return { connectionId: recorded.connectionId, modelId: recorded.modelId, effort: 'default' }
     },
 
     async prepareWorker(request, signal) {
@@ -276,9 +289,16 @@ export function createProviders(deps: ProvidersDeps): Providers {
       await of.router.ensureListening(pinnedPort === undefined ? {} : { pinnedPort })
       if (client === 'codex') await of.codexCatalogs.write(workerId, contract.connection.id, of.catalogText(contract))
     },
-    bindWorker: (request, tx) => open().sessions.bindWorker(request, tx),
+    bindWorker(request, tx) {
+      const of = open()
+      const plan = of.sessions.bindWorker(request, tx)
+      of.failover.allow(request.workerId, request.failover !== 'off')
+      return plan
+    },
+    allowFailover: (workerId, allowed) => open().failover.allow(workerId, allowed),
     async unbindWorker(workerId) {
       const of = open()
+      of.failover.forget(workerId)
       of.codexCatalogs.forget(workerId)
       return await of.routes.unbind(workerId)
     },

@@ -1,11 +1,13 @@
 /** What the Router is told: bindings, keys, addresses, models, all as they are at request time. */
 import { AppError } from '../../shared/errors.ts'
 import type { Secret } from '../platform/types.ts'
+import type { Breakers } from './breaker/index.ts'
 import type { CatalogState } from './catalog/state.ts'
 import { codexCatalog } from './contracts/codex-catalog.ts'
 import type { CodexModel } from './contracts/codex-models.ts'
 import type { Keys } from './credentials/keys.ts'
 import type { DiscoveryCache } from './discovery/discovery.ts'
+import type { Failovers } from './failover.ts'
 import { modelsOf } from './models.ts'
 import type { Exchange, RouteBinding, RouterPort } from './router/types.ts'
 import type { Route } from './routes/binding.ts'
@@ -22,6 +24,8 @@ export interface RouterPortDeps {
   environmentKey: (name: string) => Secret | null
   rehearsalOrigin: () => string | null
   ready: () => boolean
+  failover: Failovers
+  breakers: Breakers
   record: (exchange: Exchange) => void
 }
 
@@ -29,7 +33,7 @@ export function createRouterPort(deps: RouterPortDeps): RouterPort {
   const { routes, state } = deps
 
   function routeBehind(binding: RouteBinding): Route {
-    const route = routes.behind(binding)
+    const route = routes.behind(binding) ?? deps.failover.behind(binding)
     if (route === null) throw new AppError('route_not_found', 'This route was released.')
     return route
   }
@@ -71,7 +75,10 @@ export function createRouterPort(deps: RouterPortDeps): RouterPort {
       const connection = state.current().connections.find((row) => row.id === binding.connectionId)
       return connection !== undefined && deps.discovery.isEnabled(connection.id, modelId)
     },
-    markOpaque: (digest) => routes.markOpaque(digest),
+    markOpaque: (digest, options) => routes.markOpaque(digest, options),
+    failover: (binding) => deps.failover.of(binding),
+    begin: (connectionId, guarded) => deps.breakers.begin(connectionId, guarded),
+    waitMs: (connectionIds) => deps.breakers.waitMs(connectionIds),
     record: deps.record,
   }
 }

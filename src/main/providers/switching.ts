@@ -39,7 +39,7 @@ export function createSwitching({ state, routes, preview, models }: SwitchingDep
       throw new AppError('model_profile_unsupported', 'This connection belongs to another agent.', { detail: row.name })
     }
     const recorded = state.current().defaults[client]
-    if (recorded?.connectionId === connectionId) return recorded
+    if (recorded?.connectionId === connectionId) return { connectionId, modelId: recorded.modelId }
     const known = offered(connectionId)
     const modelId = known.find((id) => id === recorded?.modelId) ?? known[0]
     if (modelId !== undefined) return { connectionId, modelId }

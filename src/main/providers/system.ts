@@ -5,6 +5,7 @@ import { AppError } from '../../shared/errors.ts'
 import { sweepTempFiles } from '../platform/index.ts'
 import type { Clock, DurableFile, Failpoints, Ids, Log, Paths, SecretRegistry, Store } from '../platform/types.ts'
 import { createAccounts } from './accounts.ts'
+import { createBreakers } from './breaker/index.ts'
 import { createCatalogFile } from './catalog/catalog-file.ts'
 import { createEdits } from './catalog/edits.ts'
 import { openMachineGateway } from './gateway/index.ts'
@@ -24,6 +25,7 @@ import type { CredentialStore } from './credentials/types.ts'
 import { createDiscoveryFile } from './discovery/discovery-file.ts'
 import { createDiscoveryCache } from './discovery/discovery.ts'
 import type { Exchanges } from './exchanges.ts'
+import { createFailovers } from './failover.ts'
 import { createCodexCatalogFiles } from './launch/codex-catalog-files.ts'
 import { modelsOf } from './models.ts'
 import { createRouterPort } from './router-port.ts'
@@ -90,7 +92,13 @@ export type System = Awaited<ReturnType<typeof openSystem>>
 /** @throws AppError `model_profiles_unavailable`: the catalog cannot be trusted. */
 export async function openSystem(
   deps: ProvidersDeps,
-  on: { exchanges: Exchanges; inspector: Inspector; gatewayChanged: () => void; ready: () => boolean },
+  on: {
+    exchanges: Exchanges
+    inspector: Inspector
+    gatewayChanged: () => void
+    healthChanged: () => void
+    ready: () => boolean
+  },
 ) {
   const { exchanges, inspector, ready } = on
   const { clock, ids, log, files, store, secrets, failpoints } = deps
@@ -137,6 +145,16 @@ export async function openSystem(
   })
   const { malformed } = routes.load()
   const usage = createUsage({ store, clock, log })
+  const breakers = createBreakers({ clock, log, onChange: on.healthChanged })
+  const readiness = { keys, breakers, environment: deps.environment }
+  const connectionReady = (row: ProviderConnection): boolean => isReady(row, readiness)
+  const failover = createFailovers({
+    state,
+    routes,
+    codexModels: () => codexModels,
+    isReady: connectionReady,
+    isLeaving: (id) => edits.isLeaving(id),
+  })
   const port = createRouterPort({
     state,
     routes,
@@ -146,6 +164,8 @@ export async function openSystem(
     environmentKey,
     rehearsalOrigin: deps.rehearsalOrigin,
     ready,
+    failover,
+    breakers,
     record(exchange) {
       exchanges.record(exchange)
       inspector.record(exchange)
@@ -159,8 +179,6 @@ export async function openSystem(
     const own = [router.port(), gateway.port()].filter((port) => port !== null)
     return new Set([...(deps.ownPorts?.() ?? []), ...own])
   }
-  const readiness = { keys, environment: deps.environment }
-  const connectionReady = (row: ProviderConnection): boolean => isReady(row, readiness)
   const allowedEnv = allowedVariables(deps.environment())
   const options = deps.gateway ?? NO_GATEWAY
   const gateway: MachineGateway = await openMachineGateway({
@@ -174,7 +192,11 @@ export async function openSystem(
     upstream,
     environmentKey,
     ready,
-    record: (exchange) => inspector.record(exchange),
+    begin: (connectionId) => breakers.begin(connectionId, false),
+    record(exchange) {
+      inspector.record(exchange)
+      usage.record(exchange)
+    },
     onChange: on.gatewayChanged,
   })
   const gatewayUses = (id: string): readonly string[] => gateway.usesOf(id)
@@ -214,6 +236,8 @@ export async function openSystem(
     keys,
     backend: (): CredentialBackend => backend,
     readiness,
+    breakers,
+    failover,
     environmentKey,
     upstream,
     codexCatalogs,

@@ -3,17 +3,21 @@
  * request on its way upstream. Every other record here holds an opaque reference at most.
  */
 import type { AppError, ErrorCode } from '../../shared/errors.ts'
-import type { ClientId, Effort, JsonValue, PersistOutcome, RuntimeChoice } from '../../shared/vocabulary.ts'
+import type { ClientId, Effort, PersistOutcome, RuntimeChoice } from '../../shared/vocabulary.ts'
 import type { Secret, Tx } from '../platform/types.ts'
+import type { BreakerView } from './breaker/index.ts'
 import type { MachineGateway } from './gateway/machine.ts'
+import type { LaunchRequest, RoutePlan } from './launch/types.ts'
 import type { Inspected } from './inspector.ts'
 import type { ExchangeRecord, RouteProtocol } from './router/types.ts'
 import type { AuthMode } from './upstream/types.ts'
 import type { UsageBy, UsageRow } from './usage/types.ts'
 
+export type { BreakerView } from './breaker/index.ts'
 export type { ClientId, Effort, PersistOutcome, RuntimeChoice } from '../../shared/vocabulary.ts'
 export type { Exchange, ExchangeRecord, RouteProtocol } from './router/types.ts'
 export type { AuthMode } from './upstream/types.ts'
+export type { LaunchRequest, RoutePlan } from './launch/types.ts'
 export type { GatewayStatus, MachineGateway } from './gateway/machine.ts'
 export type { Inspected } from './inspector.ts'
 export type {
@@ -63,9 +67,21 @@ export interface ProviderConnection {
   tunnelWebSocket?: boolean
 }
 
+/**
+ * Who answers when the default's Provider does not. `chain`: 1 to 4 of the same client, in order, none of them the default
+ * itself. `allowHistoryStrip`: also those that cannot read the history, which is then cut for good.
+ */
+export interface FailoverRule {
+  chain: readonly { connectionId: string; modelId: string }[]
+  on429: boolean
+  allowHistoryStrip: boolean
+}
+
 export interface ClientDefault {
   connectionId: string
   modelId: string
+  /** Absent: no failover, ever. */
+  failover?: FailoverRule
 }
 
 /** All connections and the default per client, under one revision: every change adds exactly 1. */
@@ -123,6 +139,8 @@ export interface ConnectionView {
   credentialReady: boolean
   /** Bullets and at most the ends of the stored key; absent for a key from the environment. */
   credentialHint?: string
+  /** Its circuit breaker, unless it is closed. */
+  breaker?: BreakerView
   warnings: readonly ConnectionWarning[]
 }
 
@@ -192,31 +210,6 @@ export interface SessionRuntimeView {
   efforts: readonly Effort[]
   credentialReady: boolean
   generation: number
-}
-
-/** `inherited`: the environment the worker would get; read for `NO_PROXY` alone. */
-export interface LaunchRequest {
-  workerId: string
-  sessionId: string
-  client: ClientId
-  form: 'app_server' | 'cli' | 'acp_adapter' | 'builtin'
-  choice: RuntimeChoice
-  inherited: Readonly<Record<string, string>>
-  /** Claude Code: the settings files of the folder that it will load, by their full paths; the person's own is known. */
-  settingsFiles?: readonly string[]
-}
-
-/**
- * How a worker is started on its route. argv and environment hold no secret, except that of Claude Code's ACP
- * adapter, whose route id has no other way in. `key` goes to descriptor 3, or into the agent's own protocol. `toJSON` throws.
- */
-export interface RoutePlan {
-  readonly argv: readonly string[]
-  readonly config: Readonly<Record<string, JsonValue>>
-  readonly key?: Secret
-  readonly envSet: Readonly<Record<string, string>>
-  readonly envUnset: readonly string[]
-  readonly warnings: readonly 'route_open_to_commands'[]
 }
 
 /** `now`: the running worker's next request goes there. `next_turn`: the worker has to be opened again first. */
@@ -311,10 +304,26 @@ export interface Providers {
   moveCredentials(to: 'keychain' | 'file'): Promise<Applied<CatalogView>>
   /** The presets whose program answers on this machine now. */
   findLocal(signal: AbortSignal): Promise<readonly PresetId[]>
-  /** @throws AppError `model_profile_in_use` (detail: the clients and sessions that use it), `credential_store_failed`. */
+  /**
+   * @throws AppError `model_profile_in_use` (detail: the clients and sessions that use it, as their choice or in a
+   * failover chain), `credential_store_failed`.
+   */
   deleteConnection(id: string, revision: number): Promise<Applied<CatalogView>>
-  /** Null clears it. An empty `modelId` keeps the recorded one, for the same connection alone. */
-  setDefault(client: ClientId, to: ClientDefault | null, revision: number): Promise<Applied<CatalogView>>
+  /**
+   * Null clears it, and its failover rule with it. An empty `modelId` keeps the recorded one, for the same connection
+   * alone. The rule stays, without what is the default now.
+   */
+  setDefault(
+    client: ClientId,
+    to: Pick<ClientDefault, 'connectionId' | 'modelId'> | null,
+    revision: number,
+  ): Promise<Applied<CatalogView>>
+  /**
+   * The rule of the client's default; null: none.
+   * @throws AppError `model_profile_conflict`, `model_profile_invalid` (no default, or a chain that breaks its bounds),
+   * `model_profile_not_found`, `model_profile_unsupported` (another client, another API).
+   */
+  setFailover(client: ClientId, rule: FailoverRule | null, revision: number): Promise<Applied<CatalogView>>
 
   /** One bounded request (10 s) that writes nothing. @throws AppError `model_profile_credential_not_ready`, `upstream_*`. */
   testConnection(input: TestInput, signal: AbortSignal): Promise<{ modelCount: number; latencyMs: number }>
@@ -325,6 +334,8 @@ export interface Providers {
 
   /** Whether there is such a connection. @throws AppError as `failure`. */
   hasConnection(id: string): boolean
+  /** Null: there is no such connection. */
+  connectionName(id: string): string | null
   /** What a session of this client may run on, the default first. The agent's own login is not among them. */
   choices(client: ClientId): readonly ProviderChoice[]
   /** The client's default as a choice; null: its own login. */
@@ -351,6 +362,8 @@ export interface Providers {
    * a route succeeds. Not applied: the route is kept, call again.
    */
   unbindWorker(workerId: string, proof: { kind: 'gone' }): Promise<PersistOutcome>
+  /** Whether requests of this worker may go by the failover rule: as the run that it works for says. */
+  allowFailover(workerId: string, allowed: boolean): void
   /** Drops what is remembered of a session (history marks, choice). @throws AppError `session_still_live`: it has a route. */
   forgetSession(sessionId: string, tx: Tx): void
 

@@ -1,4 +1,5 @@
 /** The secret-free shapes. Each field is named here: nothing crosses the bridge by being forgotten. */
+import type { Breakers } from './breaker/index.ts'
 import type { Keys } from './credentials/keys.ts'
 import { modelsOf } from './models.ts'
 import type { ModelSources } from './models.ts'
@@ -8,12 +9,16 @@ import type { CatalogView, ConnectionView, ConnectionWarning, CredentialBackend,
 
 export interface Readiness {
   keys: Keys
+  breakers: Pick<Breakers, 'view'>
   /** The host's own environment, read at each look. */
   environment: () => Readonly<Record<string, string | undefined>>
 }
 
 /** A stored key, or a variable that is set, or no authentication. */
-export function isReady(connection: ProviderConnection, { keys, environment }: Readiness): boolean {
+export function isReady(
+  connection: ProviderConnection,
+  { keys, environment }: Pick<Readiness, 'keys' | 'environment'>,
+): boolean {
   if (authOf(connection) === 'none') return true
   if (connection.credentialRef !== undefined && keys.has(connection.credentialRef)) return true
   return connection.credentialEnv !== undefined && (environment()[connection.credentialEnv] ?? '') !== ''
@@ -36,6 +41,7 @@ export function catalogView(
 }
 
 function connectionView(row: ProviderConnection, readiness: Readiness): ConnectionView {
+  const breaker = readiness.breakers.view(row.id)
   const hint = row.credentialRef === undefined ? null : readiness.keys.hint(row.credentialRef)
   return {
     id: row.id,
@@ -51,6 +57,7 @@ function connectionView(row: ProviderConnection, readiness: Readiness): Connecti
     ...(row.tunnelWebSocket === undefined ? {} : { tunnelWebSocket: row.tunnelWebSocket }),
     credentialReady: isReady(row, readiness),
     ...(hint === null ? {} : { credentialHint: hint }),
+    ...(breaker === null ? {} : { breaker }),
     warnings: warningsOf(row, readiness.keys),
   }
 }

@@ -54,6 +54,8 @@ export const PolicySnapshot = z.object({
   decisionTtlMs: z.number().int().positive(),
   /** Waiting for a person does not count. */
   maxRunMs: z.number().int().positive(),
+  /** Its requests go to the chosen Provider alone, whatever a failover rule says. */
+  failover: z.literal('off').optional(),
   /** Where the answer goes; absent: nowhere but into the transcript. */
   deliveryTargets: z.array(DeliveryTarget).max(MAX_TARGETS).optional(),
 })
@@ -307,6 +309,8 @@ export interface SubmitRequest {
   wait?: boolean
   /** Never read as a slash command or an @file. */
   literal?: boolean
+  /** Its requests go to the session's Provider alone, whatever a failover rule says. */
+  failover?: 'off'
   /** False: a maintenance run, in all but the transcript. For host code only. */
   conversation?: false
 }

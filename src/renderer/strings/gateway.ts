@@ -105,6 +105,7 @@ export const gateway = {
     tokens: 'Tokens in / out',
   },
   byGateway: 'gateway',
+  fallback: 'fallback',
   bySession: 'session',
   noStatus: 'none',
   unknown: '–',

@@ -1,7 +1,7 @@
 export const usage = {
   heading: 'Usage',
   intro:
-    'What your sessions asked of your Providers, as those counted it. Agents on their own login, or at the gateway, are not among it.',
+    'What your sessions asked of your Providers, as those counted it. Requests through the gateway are among it, agents on their own login are not.',
   by: 'Group by',
   groups: { day: 'Day', session: 'Session', connection: 'Provider', model: 'Model' },
   period: 'Period',
@@ -17,5 +17,6 @@ export const usage = {
   total: 'Total',
   unknown: 'not said',
   goneSession: 'A session that is no longer there',
+  byGateway: 'Through the gateway',
   goneConnection: 'A Provider that is no longer there',
 } as const

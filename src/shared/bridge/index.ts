@@ -60,7 +60,7 @@ export {
   TakeoverView,
   TakeoverWarning,
 } from './gateway.ts'
-export { ConnectionView, CatalogView, ModelView, PresetId, SwitchStep, UsageRow } from './providers.ts'
+export { ConnectionView, CatalogView, FailoverRule, ModelView, PresetId, SwitchStep, UsageRow } from './providers.ts'
 export { McpScope, McpServerInput, McpServerView, McpTestResult } from '../mcp.ts'
 export { RuleView } from './rules.ts'
 export { DecisionOutcome, SubmitReceipt } from './runs.ts'

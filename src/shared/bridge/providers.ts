@@ -27,6 +27,19 @@ export const ModelView = z.object({
 })
 export type ModelView = z.infer<typeof ModelView>
 
+/** Who answers when the default's Provider does not; in order, of the same agent, none of them the default itself. */
+export const FailoverRule = z.strictObject({
+  chain: z
+    .array(z.strictObject({ connectionId: z.uuid(), modelId: z.string().max(256) }))
+    .min(1)
+    .max(4),
+  /** Also when it has too much to do. */
+  on429: z.boolean(),
+  /** Also those that cannot read a session's hidden reasoning, which is then cut from its history, for good. */
+  allowHistoryStrip: z.boolean(),
+})
+export type FailoverRule = z.infer<typeof FailoverRule>
+
 /** Never a key, a reference to one, a route or a preset's address: only what a person may read. */
 export const ConnectionView = z.object({
   id: z.string(),
@@ -45,6 +58,8 @@ export const ConnectionView = z.object({
   credentialReady: z.boolean(),
   /** The last characters behind bullets. */
   credentialHint: z.string().optional(),
+  /** It failed again and again; `untilMs`: unix ms, when it is tried again. Absent: all is well. */
+  breaker: z.object({ state: z.enum(['open', 'probing']), untilMs: z.number() }).optional(),
   warnings: z.array(z.string()),
 })
 export type ConnectionView = z.infer<typeof ConnectionView>
@@ -52,7 +67,10 @@ export type ConnectionView = z.infer<typeof ConnectionView>
 export const CatalogView = z.object({
   revision: z.int(),
   connections: z.array(ConnectionView),
-  defaults: z.partialRecord(ClientId, z.object({ connectionId: z.string(), modelId: z.string() })),
+  defaults: z.partialRecord(
+    ClientId,
+    z.object({ connectionId: z.string(), modelId: z.string(), failover: FailoverRule.optional() }),
+  ),
   presets: z.array(
     z.object({
       id: PresetId,
@@ -125,6 +143,11 @@ export const providerProcedures = {
       modelId: z.string().max(256).default(''),
       expectedRevision: z.int(),
     }),
+    output: saved,
+  }),
+  /** The rule of the agent's default. Null: no other Provider ever answers. */
+  'providers.setFailover': mutation({
+    input: z.strictObject({ client: ClientId, rule: FailoverRule.nullable(), expectedRevision: z.int() }),
     output: saved,
   }),
   'providers.credential.clear': mutation({

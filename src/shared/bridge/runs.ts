@@ -33,6 +33,8 @@ export const runProcedures = {
       /** The client's own id of this submission: sending it again answers the same run. */
       key: z.string().trim().min(1).max(200).optional(),
       mode: Mode.optional(),
+      /** Requests of this run go to the session's Provider alone, whatever a failover rule says. */
+      failover: z.literal('off').optional(),
     }),
     output: SubmitReceipt,
   }),
@@ -43,6 +45,7 @@ export const runProcedures = {
       inputs,
       key: z.string().trim().min(1).max(200),
       mode: Mode.optional(),
+      failover: z.literal('off').optional(),
     }),
     output: z.object({ run: SubmitReceipt.nullable() }),
   }),

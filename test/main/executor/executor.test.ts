@@ -327,6 +327,43 @@ describe('how a turn ends', () => {
     expect((await again.ended).error).not.toHaveProperty('httpStatus')
   })
 
+  test('who answered in place of the session’s Provider is said once, and a run may want nobody else', async () => {
+    const sink = createSink()
+    const run = await bench.executor.start(specOf('a', policyOf({ failover: 'off' })), sink, never)
+    const exchange = {
+      n: 1,
+      sessionId: 'a',
+      connectionId: 'other',
+      modelSent: 'model-b',
+      origin: 'upstream',
+      status: 200,
+      code: null,
+      streamError: null,
+      retryAfterMs: null,
+      requestId: null,
+      failover: true,
+    } as const
+    for (const change of [{ failover: false }, { status: 503 }, { sessionId: 'b' }, {}, {}]) {
+      bench.tellExchange({ ...exchange, ...change })
+    }
+    bench.workers[0]?.end({})
+    await run.ended
+    bench.tellExchange({ ...exchange, connectionId: 'third' })
+    expect(sink.updates.filter(({ kind }) => kind === 'notice')).toEqual([
+      {
+        kind: 'notice',
+        code: 'answered_by_fallback',
+        message: 'The session’s Provider did not answer. Named other answered instead, with model-b.',
+        level: 'warning',
+      },
+    ])
+    await prompt('a')
+    expect(bench.failover).toEqual([
+      [bench.workers[0]?.workerId, false],
+      [bench.workers[0]?.workerId, true],
+    ])
+  })
+
   test('content between two runs reaches neither', async () => {
     const { sink, worker } = await prompt('a')
     const before = sink.updates.length

@@ -70,6 +70,10 @@ export interface ExecutorBench extends Disposable {
   /** The next open rejects with it. */
   failOpen(error: Error): void
   exchange: ReturnType<Providers['lastExchange']>
+  /** The Router tells of a request that ended. */
+  tellExchange(exchange: NonNullable<ReturnType<Providers['lastExchange']>>): void
+  /** What each run said of failover, by worker. */
+  failover: (readonly [workerId: string, allowed: boolean])[]
   /** A second executor over the same database: the next start. */
   next(): AgentExecutor
   rows(sql: string): unknown[]
@@ -178,6 +182,8 @@ export async function createBench(): Promise<ExecutorBench> {
     closeAll: () => Promise.resolve(new Map()),
   }
   const self = { exchange: null as ExecutorBench['exchange'] }
+  const failover: ExecutorBench['failover'] = []
+  const followers = new Set<Parameters<Providers['onExchange']>[0]>()
   // The executor uses these few of the providers' many.
   const providers = {
     prepareWorker: () => Promise.resolve(),
@@ -191,6 +197,12 @@ export async function createBench(): Promise<ExecutorBench> {
     },
     forgetSession: () => undefined,
     lastExchange: () => self.exchange,
+    onExchange(listener: Parameters<Providers['onExchange']>[0]) {
+      followers.add(listener)
+      return () => void followers.delete(listener)
+    },
+    connectionName: (id: string) => `Named ${id}`,
+    allowFailover: (workerId: string, allowed: boolean) => void failover.push([workerId, allowed]),
   } as unknown as Providers
 
   const ids = createFakeIds()
@@ -221,6 +233,8 @@ export async function createBench(): Promise<ExecutorBench> {
     log,
     workers,
     routes,
+    failover,
+    tellExchange: (exchange) => followers.forEach((listener) => listener(exchange)),
     reaps,
     reaped,
     failOpen: (error) => void failures.push(error),

@@ -44,6 +44,8 @@ export function providerHandlers({
       const to = connectionId === null ? null : { connectionId, modelId }
       return saved(await providers.setDefault(client, to, expectedRevision), connectionId)
     },
+    'providers.setFailover': async ({ client, rule, expectedRevision }) =>
+      saved(await providers.setFailover(client, rule, expectedRevision), rule?.chain[0]?.connectionId ?? null),
     'providers.credential.clear': async ({ id, expectedRevision }) =>
       saved(await providers.clearCredential(id, expectedRevision), id),
     'providers.credentials.move': async ({ to }) => saved(await providers.moveCredentials(to), null),

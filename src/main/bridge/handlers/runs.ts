@@ -7,22 +7,22 @@ import { sourceOf } from './sessions.ts'
 
 export function runHandlers({ runtime, views }: { runtime: Runtime; views: Views }): HandlersOf<typeof runProcedures> {
   return {
-    'runs.submit': async ({ sessionId, text, inputs, key, mode }, { connection, signal }) => {
+    'runs.submit': async ({ sessionId, text, inputs, key, mode, failover }, { connection, signal }) => {
       const source = sourceOf(connection)
       const admission = await runtime.runs.submit(
-        { sessionId, text, inputs, source, ...compact({ key, requestedMode: mode }) },
+        { sessionId, text, inputs, source, ...compact({ key, requestedMode: mode, failover }) },
         signal,
       )
       return { runId: admission.runId, state: admission.state, replayed: admission.replayed }
     },
-    'runs.lookup': ({ sessionId, text, inputs, key, mode }, { connection }) => {
+    'runs.lookup': ({ sessionId, text, inputs, key, mode, failover }, { connection }) => {
       const found = runtime.runs.lookup({
         sessionId,
         text,
         inputs,
         key,
         source: sourceOf(connection),
-        ...compact({ requestedMode: mode }),
+        ...compact({ requestedMode: mode, failover }),
       })
       return { run: found === null ? null : { runId: found.runId, state: found.state, replayed: found.replayed } }
     },

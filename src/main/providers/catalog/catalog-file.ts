@@ -8,6 +8,8 @@ import { isModelId } from '../validation.ts'
 
 const MAX_BYTES = 4 * 1024 * 1024
 export const MAX_CONNECTIONS = 100
+/** Of a failover rule. */
+export const MAX_CHAIN = 4
 
 export const PresetId = z.enum([
   'openai',
@@ -40,7 +42,13 @@ const Connection = z.strictObject({
   tunnelWebSocket: z.boolean().optional(),
 })
 
-const Default = z.strictObject({ connectionId: z.string().max(64), modelId: ModelId })
+const Link = z.strictObject({ connectionId: z.string().max(64), modelId: ModelId })
+const Rule = z.strictObject({
+  chain: z.array(Link).min(1).max(MAX_CHAIN),
+  on429: z.boolean(),
+  allowHistoryStrip: z.boolean(),
+})
+const Default = z.strictObject({ ...Link.shape, failover: Rule.optional() })
 
 const CatalogShape = z.strictObject({
   schemaVersion: z.literal(1),
@@ -90,7 +98,9 @@ function readCatalog(bytes: Uint8Array, path: string): Catalog {
   return {
     ...parsed.data,
     connections: sorted(connections.map(withoutUndefined)),
-    defaults: withoutUndefined(defaults),
+    defaults: Object.fromEntries(
+      Object.entries(withoutUndefined(defaults)).map(([client, entry]) => [client, withoutUndefined(entry)]),
+    ),
   }
 }
 
@@ -119,7 +129,11 @@ export function sorted(connections: readonly ProviderConnection[]): readonly Pro
 /** A snapshot that readers share: nobody can change it. */
 export function freeze(catalog: Catalog): Catalog {
   for (const row of catalog.connections) Object.freeze(row)
-  for (const entry of Object.values(catalog.defaults)) Object.freeze(entry)
+  for (const entry of Object.values(catalog.defaults)) {
+    for (const link of entry.failover?.chain ?? []) Object.freeze(link)
+    if (entry.failover !== undefined) Object.freeze(Object.freeze(entry.failover).chain)
+    Object.freeze(entry)
+  }
   Object.freeze(catalog.connections)
   Object.freeze(catalog.defaults)
   return Object.freeze(catalog)

@@ -9,9 +9,17 @@ import type { Failpoints, Ids, Log, Secret } from '../../platform/types.ts'
 import type { Keys } from '../credentials/keys.ts'
 import { addressOf } from '../presets.ts'
 import type { Routes } from '../routes/routes.ts'
-import type { ClientDefault, ClientId, ConnectionInput, CredentialRef, ProviderConnection } from '../types.ts'
+import type {
+  ClientDefault,
+  ClientId,
+  ConnectionInput,
+  CredentialRef,
+  FailoverRule,
+  ProviderConnection,
+} from '../types.ts'
 import { checkInput, checkOriginKeepsKey, checkUniqueName, invalid, isModelId } from '../validation.ts'
 import { MAX_CONNECTIONS } from './catalog-file.ts'
+import { checkRule, ruleAfter } from './rule.ts'
 import type { CatalogState } from './state.ts'
 
 export interface EditDeps {
@@ -29,11 +37,14 @@ export interface EditDeps {
   ownPorts: () => ReadonlySet<number>
 }
 
+type Link = Pick<ClientDefault, 'connectionId' | 'modelId'>
+
 export interface Edits {
   save(input: ConnectionInput, key: Secret | null, mode: 'create' | 'update'): Promise<PersistOutcome>
   clearCredential(id: string): Promise<PersistOutcome>
   remove(id: string): Promise<PersistOutcome>
-  setDefault(client: ClientId, to: ClientDefault | null): Promise<PersistOutcome>
+  setDefault(client: ClientId, to: Link | null): Promise<PersistOutcome>
+  setFailover(client: ClientId, rule: FailoverRule | null): Promise<PersistOutcome>
   /** A connection that is being deleted right now takes no new route. */
   isLeaving(id: string): boolean
   /**
@@ -163,12 +174,15 @@ export function createEdits(deps: EditDeps): Edits {
     const defaulting = Object.entries(defaults).flatMap(([client, entry]) =>
       entry.connectionId === id ? [client] : [],
     )
+    const chains = Object.entries(defaults).flatMap(([client, { failover }]) =>
+      failover?.chain.some((link) => link.connectionId === id) === true ? [client] : [],
+    )
     const clients = [...new Set([...defaulting, ...deps.gatewayUses(id)])]
     const sessions = routes.all().flatMap((route) => (route.connectionId === id ? [route.sessionId] : []))
-    if (clients.length > 0 || sessions.length > 0) {
+    if (clients.length > 0 || sessions.length > 0 || chains.length > 0) {
       throw new AppError('model_profile_in_use', 'This connection is in use. Choose another one there first.', {
-        detail: [...clients, ...new Set(sessions)].join(', '),
-        data: { clients, sessions: [...new Set(sessions)] },
+        detail: [...new Set([...clients, ...chains, ...sessions])].join(', '),
+        data: { clients, chains, sessions: [...new Set(sessions)] },
       })
     }
     leaving.add(id)
@@ -187,7 +201,7 @@ export function createEdits(deps: EditDeps): Edits {
     throw new AppError('credential_store_failed', 'The key could not be deleted. Nothing was changed.')
   }
 
-  async function setDefault(client: ClientId, to: ClientDefault | null): Promise<PersistOutcome> {
+  async function setDefault(client: ClientId, to: Link | null): Promise<PersistOutcome> {
     const { connections, defaults } = state.current()
     if (to === null) {
       const { [client]: _cleared, ...rest } = defaults
@@ -201,7 +215,20 @@ export function createEdits(deps: EditDeps): Edits {
     const kept = recorded?.connectionId === row.id ? recorded.modelId : ''
     const modelId = to.modelId === '' ? kept : to.modelId
     if (!isModelId(modelId)) throw invalid('modelId', 'Choose the model that this Provider is asked for.')
-    return await state.commit({ connections, defaults: { ...defaults, [client]: { connectionId: row.id, modelId } } })
+    const target = { connectionId: row.id, modelId }
+    const rule = ruleAfter(recorded?.failover, target)
+    const entry: ClientDefault = rule === null ? target : { ...target, failover: rule }
+    return await state.commit({ connections, defaults: { ...defaults, [client]: entry } })
+  }
+
+  async function setFailover(client: ClientId, rule: FailoverRule | null): Promise<PersistOutcome> {
+    const { connections, defaults } = state.current()
+    const recorded = defaults[client]
+    if (recorded === undefined) throw invalid('client', 'Choose a default Provider for this agent first.')
+    const { failover: _before, ...target } = recorded
+    if (rule !== null) checkRule(state.current(), client, target, rule)
+    const entry: ClientDefault = rule === null ? target : { ...target, failover: rule }
+    return await state.commit({ connections, defaults: { ...defaults, [client]: entry } })
   }
 
   async function recover({ sweep }: { sweep: boolean }): Promise<void> {
@@ -219,7 +246,7 @@ export function createEdits(deps: EditDeps): Edits {
     return `provider:${id}:${Buffer.from(ids.bytes(17)).toString('base64url').slice(0, 22)}`
   }
 
-  return { save, clearCredential, remove, setDefault, recover, isLeaving: (id) => leaving.has(id) }
+  return { save, clearCredential, remove, setDefault, setFailover, recover, isLeaving: (id) => leaving.has(id) }
 }
 
 function storeUnavailable(): AppError {

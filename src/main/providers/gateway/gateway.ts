@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AppError } from '../../../shared/errors.ts'
 import type { Clock, Log, Secret } from '../../platform/types.ts'
 import { createSecret } from '../../platform/index.ts'
+import type { Attempt } from '../breaker/index.ts'
 import { createBufferPool, MAX_BUFFERED_BYTES } from '../router/budget.ts'
 import { runExchange } from '../router/exchange.ts'
 import { createFlights } from '../router/flights.ts'
@@ -46,6 +47,8 @@ export interface GatewayDeps {
   upstreamOf(client: GatewayClient): GatewayUpstream | null
   keyOf(upstream: GatewayUpstream): Promise<Secret | null>
   addressOf(upstream: GatewayUpstream): string
+  /** Counted by the connection's circuit breaker, which holds nothing back here. */
+  begin(connectionId: string): Attempt | null
   record(exchange: Exchange): void
 }
 
@@ -144,6 +147,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
       tunnelsWebSocket: () => false,
       isEnabledModel: () => true,
       markOpaque: async () => ({ applied: true, durable: true }),
+      // A resend would need a rewrite, and nothing is rewritten here.
+      failover: () => null,
+      begin: (connectionId) => deps.begin(connectionId),
+      waitMs: () => 0,
       record: deps.record,
     }
   }

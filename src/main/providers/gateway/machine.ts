@@ -6,6 +6,7 @@ import type { ErrorCode } from '../../../shared/errors.ts'
 import type { PersistOutcome } from '../../../shared/vocabulary.ts'
 import { createSecret, withDeadline } from '../../platform/index.ts'
 import type { Clock, DurableFile, Failpoints, Ids, Log, Secret } from '../../platform/types.ts'
+import type { Attempt } from '../breaker/index.ts'
 import type { CatalogState } from '../catalog/state.ts'
 import type { Keys } from '../credentials/keys.ts'
 import { createMutex } from '../mutex.ts'
@@ -48,6 +49,7 @@ export interface MachineGatewayDeps {
   environmentKey: (name: string) => Secret | null
   rehearsalOrigin: () => string | null
   ready: () => boolean
+  begin: (connectionId: string) => Attempt | null
   record: (exchange: Exchange) => void
   onChange: () => void
 }
@@ -103,6 +105,7 @@ export async function openMachineGateway(deps: MachineGatewayDeps): Promise<Mach
     },
     keyOf: (upstream) => readKey({ keys: () => keys, environmentKey: deps.environmentKey }, upstream),
     addressOf: (upstream) => resolveAddress(upstream.baseUrl, deps.rehearsalOrigin),
+    begin: deps.begin,
     record: deps.record,
   })
 

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ErrorCode } from '../../../shared/errors.ts'
 import type { Clock } from '../../platform/types.ts'
+import type { Attempt } from '../breaker/index.ts'
 import type { AnswerSummary } from './answer-watch.ts'
 import type { Endpoint, Exchange, ExchangeEnd, ExchangeFlag, RouteBinding } from './types.ts'
 
@@ -18,6 +19,10 @@ export interface ExchangeNotes {
   requestId: string | null
   end: ExchangeEnd
   summary: AnswerSummary | null
+  /** The try that this exchange ends with. */
+  attempt: Attempt | null
+  /** Whose answer it is; `index` 0 is the binding's own connection. */
+  servedBy(connectionId: string, index: number): void
   /** Called with each chunk of the answer's body. */
   sent(bytes: number): void
   answered(status: number, headers: IncomingHttpHeaders): void
@@ -28,6 +33,8 @@ export function createExchangeNotes(clock: Clock, binding: RouteBinding, endpoin
   const startedAtMs = clock.nowMs()
   const began = clock.monotonicMs()
   let firstByteMs: number | null = null
+  let { connectionId } = binding
+  let failoverIndex = 0
   const notes: ExchangeNotes = {
     modelAsked: null,
     modelSent: binding.upstreamModel,
@@ -41,6 +48,11 @@ export function createExchangeNotes(clock: Clock, binding: RouteBinding, endpoin
     requestId: null,
     end: 'unknown',
     summary: null,
+    attempt: null,
+    servedBy(id, index) {
+      connectionId = id
+      failoverIndex = index
+    },
     sent(bytes) {
       firstByteMs ??= clock.monotonicMs() - began
       notes.bytesOut += bytes
@@ -54,7 +66,7 @@ export function createExchangeNotes(clock: Clock, binding: RouteBinding, endpoin
     record: (n) => ({
       n,
       sessionId: binding.sessionId,
-      connectionId: binding.connectionId,
+      connectionId,
       client: binding.client,
       endpoint,
       modelAsked: notes.modelAsked,
@@ -65,8 +77,9 @@ export function createExchangeNotes(clock: Clock, binding: RouteBinding, endpoin
       streamError: notes.summary?.streamError ?? null,
       retryAfterMs: notes.retryAfterMs,
       requestId: notes.requestId,
-      failover: false,
-      flags: notes.flags,
+      failover: failoverIndex > 0,
+      failoverIndex,
+      flags: failoverIndex > 0 ? [...notes.flags, 'failover'] : notes.flags,
       bytesIn: notes.bytesIn,
       bytesOut: notes.bytesOut,
       startedAtMs,

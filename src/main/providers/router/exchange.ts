@@ -1,28 +1,23 @@
 /** One request of an agent, carried to its Provider and back. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AppError } from '../../../shared/errors.ts'
-import type { Clock, Log, Secret } from '../../platform/types.ts'
-import { upstreamUrl } from '../upstream/index.ts'
+import type { Clock, Log } from '../../platform/types.ts'
+import { isTransport, outcomeOf } from '../breaker/index.ts'
+import { discard } from '../upstream/index.ts'
 import type { Upstream, UpstreamAnswer } from '../upstream/index.ts'
 import { answerError, answerStream } from './answers.ts'
-import { takeBody } from './body.ts'
 import type { BufferBudget } from './budget.ts'
-import { planEdits } from './edits.ts'
 import { answerCompaction } from './compaction-answer.ts'
-import { compactionEdits } from './compaction-request.ts'
 import { createExchangeNotes } from './exchange-notes.ts'
 import type { ExchangeNotes } from './exchange-notes.ts'
-import { checkFeatures } from './features.ts'
+import { accountOf, askUpstream } from './failover.ts'
+import type { Served } from './failover.ts'
 import type { Flight } from './flights.ts'
-import { upstreamHeaders } from './headers.ts'
 import type { Target } from './paths.ts'
 import type { Reachability } from './reachability.ts'
 import { asAppError } from './refusals.ts'
-import { createRequestReader } from './request-reader.ts'
-import { applySplices } from './splices.ts'
+import { takeRequest } from './request.ts'
 import type { Endpoint, RouteBinding, RouterPort } from './types.ts'
-
-const BODY_MS = 60_000
 
 export interface ExchangeDeps {
   readonly clock: Clock
@@ -58,157 +53,68 @@ export async function runExchange(deps: ExchangeDeps, call: ExchangeCall): Promi
   }
   response.once('close', onClose)
   try {
-    const { answer, key, compacts } = await askUpstream(deps, call, notes, budget)
+    refuseLoop(call)
+    // The key and the address are fetched while the body arrives.
+    const own = accountOf(deps, call, binding)
+    own.catch(() => undefined)
+    const taken = await takeRequest(deps, call, notes, budget)
+    notes.modelSent = taken.onward.modelSent
+    notes.flags = taken.onward.flags
+    const served = await askUpstream(deps, call, notes, taken, own)
     budget.release()
-    if (compacts && answer.status < 300) {
-      notes.answered(answer.status, answer.headers)
-      await markOpaque(deps.port, binding, answer)
-      await answerCompaction({ clock: deps.clock, answer, response, notes })
-    } else await passAnswer(deps, call, notes, answer, key)
+    await passAnswer(deps, call, notes, served)
   } catch (thrown) {
     fail(deps, call, notes, thrown)
   } finally {
     response.off('close', onClose)
     budget.release()
     flight.end()
-    deps.port.record(notes.record(deps.nextNumber()))
+    const exchange = notes.record(deps.nextNumber())
+    // Judged by how it ended, not by how it began.
+    notes.attempt?.end(outcomeOf(exchange))
+    deps.port.record(exchange)
   }
 }
 
 const AGENT_GONE = new AppError('aborted', 'The agent hung up.')
 
-async function askUpstream(
-  deps: ExchangeDeps,
-  call: ExchangeCall,
-  notes: ExchangeNotes,
-  budget: BufferBudget,
-): Promise<{ answer: UpstreamAnswer; key: Secret | null; compacts: boolean }> {
-  const { binding, request, flight, target } = call
-  if (request.headers['x-wheelhouse-hop'] !== undefined) {
-    throw new AppError('upstream_invalid', 'The address of this Provider leads back to Wheelhouse. Change it.')
-  }
-  // The key and the address are fetched while the body arrives.
-  const account = Promise.all([keyOf(deps.port, call), deps.port.upstreamBaseUrl(binding, flight.signal)])
-  account.catch(() => undefined)
-  const { body, keepEncoding, compacts } = await takeRequest(deps, call, notes, budget)
-  const [key, base] = await account
-  const answer = await deps.upstream.send(
-    {
-      url: upstreamUrl(base, target.path, target.query),
-      method: request.method === 'GET' ? 'GET' : 'POST',
-      headers: upstreamHeaders(request.rawHeaders, keepEncoding),
-      body: request.method === 'GET' ? null : body,
-      auth: { mode: binding.authMode, key },
-    },
-    flight.signal,
-  )
-  deps.reachability.answered(binding.routeDigest)
-  return { answer, key, compacts }
-}
-
-async function takeRequest(
-  deps: ExchangeDeps,
-  call: ExchangeCall,
-  notes: ExchangeNotes,
-  budget: BufferBudget,
-): Promise<{ body: readonly Uint8Array[]; keepEncoding: boolean; compacts: boolean }> {
-  const { binding, request, flight } = call
-  if (call.verbatim !== undefined) return await takeVerbatim(deps, call, notes, budget)
-  const strip = binding.historyPortability !== null
-  const reader = createRequestReader({ protocol: binding.routeProtocol, strip })
-  const limits = { capBytes: deps.bodyCapBytes(), budget }
-  const taken = await withinBodyTime(
-    deps.clock,
-    takeBody(request, limits, (chunk) => reader.write(chunk), flight.signal),
-  )
-  notes.bytesIn = taken.wireBytes
-  const facts = reader.end()
-  notes.modelAsked = facts.model.text.slice(0, 256)
-  const edits = planEdits(binding, facts, (modelId) => deps.port.isEnabledModel(binding, modelId))
-  notes.modelSent = edits.modelSent
-  checkFeatures(binding, taken.decoded)
-  const compaction = compactionEdits(binding, taken.decoded)
-  notes.flags = compaction.asks ? [...edits.flags, 'compacted'] : edits.flags
-  const splices = [...edits.splices, ...compaction.splices]
-  // Nothing to change: the very bytes that came, still encoded.
-  if (splices.length === 0) return { body: taken.wire, keepEncoding: true, compacts: false }
-  return { body: applySplices(taken.decoded, splices), keepEncoding: false, compacts: compaction.asks }
-}
-
-/** The very bytes that came; the model is read from a copy, and a body that is no JSON passes too. */
-async function takeVerbatim(
-  deps: ExchangeDeps,
-  { binding, request, flight, verbatim }: ExchangeCall,
-  notes: ExchangeNotes,
-  budget: BufferBudget,
-): Promise<{ body: readonly Uint8Array[]; keepEncoding: boolean; compacts: boolean }> {
-  const reader = createRequestReader({ protocol: binding.routeProtocol, strip: false })
-  let readable = true
-  const attempt = (read: () => void): void => {
-    if (!readable) return
-    try {
-      read()
-    } catch {
-      readable = false
-    }
-  }
-  const limits = { capBytes: deps.bodyCapBytes(), budget }
-  const taken = await withinBodyTime(
-    deps.clock,
-    takeBody(request, limits, (chunk) => attempt(() => reader.write(chunk)), flight.signal),
-  )
-  notes.bytesIn = taken.wireBytes
-  attempt(() => {
-    notes.modelAsked = reader.end().model.text.slice(0, 256)
-    notes.modelSent = notes.modelAsked
-  })
-  const whole = { body: taken.wire, keepEncoding: true, compacts: false }
-  if (verbatim?.decodes !== true) return whole
-  // Codex compacts there as it does on a route of ours.
-  const { splices, asks } = readable ? compactionEdits(binding, taken.decoded) : { splices: [], asks: false }
-  if (splices.length > 0) {
-    notes.flags = asks ? ['compacted'] : []
-    return { body: applySplices(taken.decoded, splices), keepEncoding: false, compacts: asks }
-  }
-  return taken.decoded === taken.wire ? whole : { body: taken.decoded, keepEncoding: false, compacts: false }
-}
-
-async function withinBodyTime<T>(clock: Clock, taking: Promise<T>): Promise<T> {
-  taking.catch(() => undefined)
-  const late = Promise.withResolvers<never>()
-  using _timer = clock.after(BODY_MS, () =>
-    late.reject(new AppError('request_body_malformed', 'The request body did not arrive in 60 s.')),
-  )
-  return await Promise.race([taking, late.promise])
-}
-
-async function keyOf(port: RouterPort, { binding, flight }: ExchangeCall): Promise<Secret | null> {
-  return binding.authMode === 'none' ? null : await port.key(binding, flight.signal)
+function refuseLoop({ request }: ExchangeCall): void {
+  if (request.headers['x-wheelhouse-hop'] === undefined) return
+  throw new AppError('upstream_invalid', 'The address of this Provider leads back to Wheelhouse. Change it.')
 }
 
 async function passAnswer(
   deps: ExchangeDeps,
   call: ExchangeCall,
   notes: ExchangeNotes,
-  answer: UpstreamAnswer,
-  key: Secret | null,
+  { answer, key, onward, candidate, index }: Served,
 ): Promise<void> {
-  const { binding, endpoint, response } = call
+  const { endpoint, response } = call
+  const { binding, strips } = candidate
+  notes.servedBy(binding.connectionId, index)
+  notes.modelSent = onward.modelSent
+  notes.flags = onward.flags
   notes.answered(answer.status, answer.headers)
+  const protocol = binding.routeProtocol
   if (answer.status >= 400) {
     notes.end = 'failed'
-    await answerError({ answer, key, response, protocol: binding.routeProtocol, notes })
-  } else {
-    if (endpoint !== 'count_tokens') await markOpaque(deps.port, binding, answer)
-    await answerStream({ answer, response, protocol: binding.routeProtocol, notes })
+    return await answerError({ answer, key, response, protocol, notes })
   }
+  if (endpoint !== 'count_tokens') await markOpaque(deps.port, binding, strips, answer)
+  if (onward.compacts) await answerCompaction({ clock: deps.clock, answer, response, notes })
+  else await answerStream({ answer, response, protocol, notes })
 }
 
 /** Before the first byte: a history wrongly called empty could be sent where it cannot be read. */
-async function markOpaque(port: RouterPort, binding: RouteBinding, answer: UpstreamAnswer): Promise<void> {
-  const outcome = await port.markOpaque(binding.routeDigest)
+async function markOpaque(
+  port: RouterPort,
+  { routeDigest }: RouteBinding,
+  strips: boolean,
+  { body }: UpstreamAnswer,
+): Promise<void> {
+  const outcome = await port.markOpaque(routeDigest, { strips })
   if (outcome.applied) return
-  answer.body.on('error', () => undefined).destroy()
+  discard(body)
   throw new AppError(
     'persistence_failed',
     'Wheelhouse could not write to its database. Check the disk, then try again.',
@@ -230,7 +136,6 @@ function fail(deps: ExchangeDeps, call: ExchangeCall, notes: ExchangeNotes, thro
     response.destroy()
     return
   }
-  const isTransport = error.code === 'upstream_unreachable' || error.code === 'upstream_timeout'
-  const gaveUp = isTransport && deps.reachability.failed(binding.routeDigest) === 'permanent'
+  const gaveUp = isTransport(error.code) && deps.reachability.failed(binding.routeDigest) === 'permanent'
   notes.status = call.refuse(error, gaveUp ? false : undefined)
 }

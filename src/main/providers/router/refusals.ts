@@ -67,6 +67,7 @@ export function refusal(error: AppError, context: RefusalContext): Refusal {
       'x-wheelhouse-error': error.code,
       'x-should-retry': String(retry),
       ...(error.code === 'route_overloaded' ? { 'retry-after': '1' } : {}),
+      ...(isWait(error.data) ? { 'retry-after': String(Math.ceil(error.data.waitMs / 1_000)) } : {}),
       ...(isAllow(error.data) ? { allow: error.data.allow } : {}),
     },
   }
@@ -77,6 +78,10 @@ export function asAppError(thrown: unknown): AppError {
   return thrown instanceof AppError
     ? thrown
     : new AppError('internal', 'Something went wrong inside Wheelhouse. The log has the details.', { cause: thrown })
+}
+
+function isWait(data: unknown): data is { waitMs: number } {
+  return typeof data === 'object' && data !== null && 'waitMs' in data && typeof data.waitMs === 'number'
 }
 
 function isAllow(data: unknown): data is { allow: string } {

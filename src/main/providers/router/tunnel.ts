@@ -2,6 +2,7 @@
 import type { RawData, WebSocket } from 'ws'
 import { AppError } from '../../../shared/errors.ts'
 import type { Secret } from '../../platform/types.ts'
+import { outcomeOf } from '../breaker/index.ts'
 import { createFactReader, streamErrorOf, terminalOf } from './answer-facts.ts'
 import type { FactMap } from './answer-facts.ts'
 import { summaryOf } from './answer-watch.ts'
@@ -80,7 +81,9 @@ export function createTunnel(deps: TunnelsDeps, { binding, agent, provider, key 
     if (done === null) return
     done.flight.signal.removeEventListener('abort', onAbort)
     done.flight.end()
-    port.record(done.notes.record(deps.nextNumber()))
+    const exchange = done.notes.record(deps.nextNumber())
+    done.notes.attempt?.end(outcomeOf(exchange))
+    port.record(exchange)
   }
 
   /** The route was released, or the Router stops. */
@@ -121,6 +124,7 @@ export function createTunnel(deps: TunnelsDeps, { binding, agent, provider, key 
       notes.modelSent = edits.modelSent
       notes.flags = [...edits.flags, 'websocket']
       flight = deps.flights.begin(routeDigest)
+      notes.attempt = port.begin(binding.connectionId, false)
       flight.signal.addEventListener('abort', onAbort, { once: true })
       running = { flight, notes }
       return pass(agent, provider, Buffer.concat(applySplices([bytes], edits.splices)))
@@ -135,7 +139,7 @@ export function createTunnel(deps: TunnelsDeps, { binding, agent, provider, key 
     if (marked) return deliver(bytes)
     // Before the first byte: a history wrongly called empty could be sent where it cannot be read.
     waiting = [bytes]
-    void port.markOpaque(routeDigest).then(({ applied }) => {
+    void port.markOpaque(routeDigest, { strips: false }).then(({ applied }) => {
       if (!applied) {
         log.error('a history could not be marked; the socket is closed', { sessionId: binding.sessionId })
         return close(1011)

@@ -5,6 +5,7 @@
 import type { ErrorCode } from '../../../shared/errors.ts'
 import type { ClientId, Effort, PersistOutcome } from '../../../shared/vocabulary.ts'
 import type { Clock, Log, Secret } from '../../platform/types.ts'
+import type { Attempt } from '../breaker/index.ts'
 import type { AuthMode, Upstream } from '../upstream/index.ts'
 
 /** Which API the agent speaks on this route. The Router never translates between the two. */
@@ -39,6 +40,20 @@ export interface RouteBinding {
   readonly generation: number
 }
 
+/** A person's rule for when a Provider fails, as it holds for one route now. */
+export interface Failover {
+  readonly on429: boolean
+  /** In order, at least one: each can be asked, and can read the history. */
+  readonly candidates: readonly Candidate[]
+}
+
+export interface Candidate {
+  /** The route's own but for whom it asks, and for which model. */
+  readonly binding: RouteBinding
+  /** What it answers cannot be read by the one that the route is bound to. */
+  readonly strips: boolean
+}
+
 export interface RoutedModel {
   readonly id: string
   readonly displayName: string | null
@@ -67,9 +82,16 @@ export interface RouterPort {
   isEnabledModel(binding: RouteBinding, modelId: string): boolean
   /**
    * The upstream answered 2xx: history may hold opaque items from now on. Called before the first byte goes to the
-   * agent; persisted once a route, so a marked one answers at once. Not applied: the request fails with 503.
+   * agent; persisted once a route, so a marked one answers at once. `strips`: they are another domain's than the
+   * binding's, so provider state is dropped from every later request. Not applied: the request fails with 503.
    */
-  markOpaque(routeDigest: string): Promise<PersistOutcome>
+  markOpaque(routeDigest: string, options: { strips: boolean }): Promise<PersistOutcome>
+  /** Who else may answer this request. Null: no rule, so nothing is held back and nothing is sent twice. */
+  failover(binding: RouteBinding): Failover | null
+  /** Counted by the connection's circuit breaker. Null, where `guarded`: it is open, and skipped. */
+  begin(connectionId: string, guarded: boolean): Attempt | null
+  /** How long until the first of these open connections is tried again. */
+  waitMs(connectionIds: readonly string[]): number
   /** One per request that reached a route, when it has ended. Synchronous, never throws. */
   record(exchange: Exchange): void
 }
@@ -90,10 +112,11 @@ export interface ExchangeRecord {
   readonly streamError: string | null
   readonly retryAfterMs: number | null
   readonly requestId: string | null
+  /** Another than the connection that the session chose has answered. */
   readonly failover: boolean
 }
 
-export type ExchangeFlag = 'model_normalised' | 'effort_set' | 'stripped' | 'websocket' | 'compacted'
+export type ExchangeFlag = 'model_normalised' | 'effort_set' | 'stripped' | 'websocket' | 'compacted' | 'failover'
 
 /** How a stream ended: its terminal event, or what happened instead. */
 export type ExchangeEnd =
@@ -111,6 +134,8 @@ export type Endpoint = 'responses' | 'responses_compact' | 'messages' | 'count_t
 /** The record with what the inspector and metering want. Never bodies, header values, route ids, keys, addresses. */
 export interface Exchange extends ExchangeRecord {
   readonly client: ClientId
+  /** 0: the session's own choice answered; else the place in the chain, from 1. */
+  readonly failoverIndex: number
   readonly endpoint: Endpoint
   readonly modelAsked: string | null
   readonly flags: readonly ExchangeFlag[]

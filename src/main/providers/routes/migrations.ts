@@ -85,4 +85,16 @@ export const providerMigrations: readonly Migration[] = [
       `)
     },
   },
+  {
+    system: 'providers',
+    version: 4,
+    name: 'who answered a request',
+    /** 0: the session's own choice; else the place in the failover chain. */
+    up(db) {
+      db.exec(`
+        ALTER TABLE model_requests ADD COLUMN failover_index INTEGER NOT NULL DEFAULT 0 CHECK (failover_index BETWEEN 0 AND 4);
+        ALTER TABLE model_requests DROP COLUMN failover;
+      `)
+    },
+  },
 ]

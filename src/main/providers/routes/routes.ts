@@ -37,7 +37,8 @@ export interface Routes {
   remember(marks: MarksChange, tx: Tx): void
   unbind(workerId: string): Promise<PersistOutcome>
   forget(sessionId: string, tx: Tx): void
-  markOpaque(digest: string): Promise<PersistOutcome>
+  /** `strips`: provider state is dropped from every later request of the session, in the same commit. */
+  markOpaque(digest: string, options: { strips: boolean }): Promise<PersistOutcome>
   /** Every route for which `edit` answers another binding takes it, without a new generation. */
   rewrite(edit: (route: Route) => BindingJson | null): Promise<void>
 }
@@ -49,6 +50,11 @@ export interface MarksChange {
   domain: string | null
   portability: 'keep' | 'strip'
   opaque: boolean
+}
+
+/** No new generation: it points where it did. */
+function stripped(route: Route): Route {
+  return notWire({ ...route, binding: notWire({ ...route.binding, historyPortability: 'strip' as const }) })
 }
 
 export function createRoutes(deps: {
@@ -204,14 +210,19 @@ export function createRoutes(deps: {
           disabled.delete(sessionId)
       })
     },
-    markOpaque: (digest) =>
+    markOpaque: (digest, { strips }) =>
       marking.run(async () => {
         const route = byDigest.get(digest)
         const marks = route === undefined ? undefined : marksOf.get(route.sessionId)
         if (marks === undefined) return { applied: false, durable: false }
-        if (marks.opaque) return DONE
+        const cuts = strips && marks.portability === 'keep'
+        if (marks.opaque && !cuts) return DONE
         try {
-          await store.writeTx((tx) => writeMarks({ ...(marksOf.get(marks.sessionId) ?? marks), opaque: true }, tx))
+          await store.writeTx((tx) => {
+            const now = marksOf.get(marks.sessionId) ?? marks
+            writeMarks({ ...now, opaque: true, portability: cuts ? 'strip' : now.portability }, tx)
+            if (cuts) for (const open of ofSession(marks.sessionId)) writeRoute(stripped(open), tx)
+          })
           return DONE
         } catch (error) {
           log.error('the history mark could not be written', { sessionId: marks.sessionId, error })

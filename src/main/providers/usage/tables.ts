@@ -37,9 +37,9 @@ export interface UsageTables {
 export function createUsageTables(db: Database): UsageTables {
   const insert = db.prepare(`INSERT OR IGNORE INTO model_requests
     (at, session_id, connection_id, client, model_asked, model_sent, model_reported, input, cache_read, cache_write, output,
-     reasoning, status, first_byte_ms, total_ms, terminal, failover, response_id)
+     reasoning, status, first_byte_ms, total_ms, terminal, failover_index, response_id)
     VALUES (@at, @sessionId, @connectionId, @client, @modelAsked, @modelSent, @modelReported, @input, @cacheRead,
-     @cacheWrite, @output, @reasoning, @status, @firstByteMs, @totalMs, @terminal, @failover, @responseId)`)
+     @cacheWrite, @output, @reasoning, @status, @firstByteMs, @totalMs, @terminal, @failoverIndex, @responseId)`)
   const roll = db.prepare(`INSERT INTO model_request_days
     (day, session_id, connection_id, client, model, requests, failed, input, cache_read, cache_write, output, reasoning)
     SELECT ${DAY} AS day, session_id, connection_id, client, ${MODEL}, count(*), sum(${FAILED}), sum(input), sum(cache_read),
@@ -87,7 +87,7 @@ export function createUsageTables(db: Database): UsageTables {
         firstByteMs: exchange.firstByteMs,
         totalMs: exchange.totalMs,
         terminal: exchange.end,
-        failover: exchange.failover ? 1 : 0,
+        failoverIndex: exchange.failoverIndex,
         responseId: exchange.responseId,
       })
     },

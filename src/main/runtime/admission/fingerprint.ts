@@ -23,11 +23,11 @@ export function submissionFingerprint(request: {
   text: string
   inputIds: readonly string[]
   requestedMode: string | null
+  failover?: 'off'
   conversation?: false
 }): string {
-  const { text, inputIds, requestedMode, conversation } = request
-  const asked = { text, inputIds: [...inputIds], requestedMode }
-  return sha256(canonicalJson(conversation === undefined ? asked : { ...asked, conversation }))
+  const { text, inputIds, requestedMode, ...rest } = request
+  return sha256(canonicalJson({ text, inputIds: [...inputIds], requestedMode, ...rest }))
 }
 
 export function retryFingerprint(runId: string): string {

@@ -34,7 +34,7 @@ export interface Snapshot {
 export async function takeSnapshot(
   { clock, timing, resources, osEnabled, bindingOf, targetsOf, isProvider }: SnapshotDeps,
   session: SessionRow,
-  asked: { source: Source; requestedMode: string | null },
+  asked: { source: Source; requestedMode: string | null; failover?: 'off' | undefined },
   signal?: AbortSignal,
 ): Promise<Snapshot> {
   const { source, entrySource } = resolveSource({
@@ -81,6 +81,7 @@ export async function takeSnapshot(
       ...offered,
       decisionTtlMs: unattended ? timing.unattendedDecisionMs : timing.attendedDecisionMs,
       maxRunMs: unattended ? timing.unattendedRunMs : timing.attendedRunMs,
+      ...(asked.failover === undefined ? {} : { failover: asked.failover }),
       ...(deliveryTargets.length === 0 ? {} : { deliveryTargets }),
     },
     missingRoots: session.extraDirs.filter((_, index) => !present[index]),

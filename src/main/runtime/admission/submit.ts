@@ -52,11 +52,12 @@ export function createAdmissions(deps: AdmissionDeps): Admissions {
   const { clock, tables, timing } = ctx
 
   function submissionOf(request: SubmitRequest): Submission {
-    const { sessionId, inputs = [], requestedMode = null, conversation } = request
+    const { sessionId, inputs = [], requestedMode = null, failover, conversation } = request
     const fingerprint = submissionFingerprint({
       text: plain(request.text),
       inputIds: inputs,
       requestedMode,
+      ...(failover === undefined ? {} : { failover }),
       ...(conversation === undefined ? {} : { conversation }),
     })
     return { sessionId, scope: 'submit', keyHash: hashKey(request.key), fingerprint }
@@ -121,7 +122,15 @@ export function createAdmissions(deps: AdmissionDeps): Admissions {
   return {
     async submit(request, signal) {
       refuseWhenStopping()
-      const { inputs = [], requestedMode = null, source, wait = false, literal = false, conversation } = request
+      const {
+        inputs = [],
+        requestedMode = null,
+        source,
+        wait = false,
+        literal = false,
+        failover,
+        conversation,
+      } = request
       const text = plain(request.text)
       if ((text.trim() === '' && inputs.length === 0) || Buffer.byteLength(text) > MAX_TEXT_BYTES) {
         throw new AppError('prompt_invalid', 'A prompt needs some text, of at most 256 KiB.')
@@ -135,7 +144,7 @@ export function createAdmissions(deps: AdmissionDeps): Admissions {
       const session = sessionOf(request.sessionId)
       const { id: sessionId, workDir } = session
       const files = await attachments.forPrompt({ sessionId, workDir, ids: inputs, intentId: null })
-      const snapshot = await takeSnapshot(snapshots, session, { source, requestedMode }, signal)
+      const snapshot = await takeSnapshot(snapshots, session, { source, requestedMode, failover }, signal)
       const intent = {
         kind: 'new' as const,
         request: {
@@ -143,6 +152,7 @@ export function createAdmissions(deps: AdmissionDeps): Admissions {
           inputIds: [...inputs],
           requestedMode,
           literal,
+          ...(failover === undefined ? {} : { failover }),
           ...(conversation === undefined ? {} : { conversation }),
         },
       }
@@ -177,8 +187,8 @@ export function createAdmissions(deps: AdmissionDeps): Admissions {
       const earlier = tables.intents.get(run.intentId)
       if (earlier === null) throw new AppError('run_not_found', 'What was asked is gone.', { detail: run.intentId })
       const { source } = request
-      const { requestedMode, literal, inputIds } = earlier.request
-      const snapshot = await takeSnapshot(snapshots, session, { source, requestedMode }, signal)
+      const { requestedMode, literal, inputIds, failover } = earlier.request
+      const snapshot = await takeSnapshot(snapshots, session, { source, requestedMode, failover }, signal)
       const text = run.accepted ? CONTINUE_PROMPT : earlier.request.text
       // An agent that took the prompt has its files too.
       const wanted = run.accepted ? [] : inputIds

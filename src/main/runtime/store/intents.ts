@@ -11,6 +11,7 @@ export const IntentRequest = z.object({
   inputIds: z.array(z.string()),
   requestedMode: z.string().nullable(),
   literal: z.boolean(),
+  failover: z.literal('off').optional(),
   /** False: a maintenance run, of which the transcript says nothing. */
   conversation: z.literal(false).optional(),
 })

@@ -43,7 +43,8 @@ function Row({ request }: { request: RequestView }) {
   const catalog = useTopic('providers', (state) => state.value)
   const nowMs = useNow()
   const { gateway } = strings
-  const { at, sessionId, client, connectionId, modelSent, modelAsked, status, code, end, firstByteMs, tokens } = request
+  const { at, sessionId, client, connectionId, modelSent, modelAsked, status, code, end, firstByteMs, tokens, flags } =
+    request
   const provider = catalog?.connections.find(({ id }) => id === connectionId)?.name ?? gateway.unknown
   const failed = (status ?? 500) >= 400 || !['completed', 'incomplete'].includes(end)
   return (
@@ -57,7 +58,9 @@ function Row({ request }: { request: RequestView }) {
           <a href={viewHash({ kind: 'session', sessionId })}>{gateway.bySession}</a>
         )}
       </td>
-      <td>{provider}</td>
+      <td>
+        {provider} {flags.includes('failover') && <span className={styles.small}>{gateway.fallback}</span>}
+      </td>
       <td>
         <Revealed text={modelSent === '' ? (modelAsked ?? gateway.unknown) : modelSent} />
       </td>

@@ -6,6 +6,7 @@ import { strings } from '../../strings/index.ts'
 import { PathText } from '../../text/index.ts'
 import { Button, ConfirmDialog, ErrorNote, Select, StateMark, Switch } from '../../ui/index.ts'
 import type { MarkState } from '../../ui/index.ts'
+import { BreakerMark } from '../providers/index.ts'
 import { EnableDialog } from './EnableDialog.tsx'
 import { Warnings } from './Warnings.tsx'
 import styles from './gateway.module.css'
@@ -68,6 +69,7 @@ function Upstream({ client, chosen }: { client: TakeoverView['client']; chosen: 
   const offered = catalog?.connections.filter((connection) => connection.client === client) ?? []
   if (catalog !== null && offered.length === 0)
     return <span className={styles.small}>{gateway.noProvider(client)}</span>
+  const breaker = offered.find(({ id }) => id === chosen)?.breaker
   const items = [
     { value: NONE, label: gateway.noUpstream },
     ...offered.map(({ id, name }) => ({ value: id, label: name })),
@@ -81,6 +83,7 @@ function Upstream({ client, chosen }: { client: TakeoverView['client']; chosen: 
         disabled={choose.isPending}
         onChange={(value) => choose.mutate({ client, connectionId: value === NONE ? null : value })}
       />
+      {breaker !== undefined && <BreakerMark breaker={breaker} />}
       {choose.error !== null && <ErrorNote error={choose.error} />}
     </>
   )

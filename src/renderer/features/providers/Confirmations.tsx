@@ -58,10 +58,8 @@ function Refusal({ error }: { error: AppError }) {
   if (users === null) return <ErrorNote error={error} />
   const { providers } = strings
   const names = [
-    ...users.clients.map((client) => {
-      const known = ClientId.safeParse(client)
-      return providers.inUseDefault(known.success ? strings.agents.name(known.data) : client)
-    }),
+    ...users.clients.map((client) => providers.inUseDefault(agentName(client))),
+    ...users.chains.map((client) => providers.inUseFallback(agentName(client))),
     ...users.sessions.map((id) => providers.inUseSession(sessions.get(id)?.title ?? id)),
   ]
   return (
@@ -71,10 +69,16 @@ function Refusal({ error }: { error: AppError }) {
   )
 }
 
-function usersOf({ code, data }: AppError): { clients: string[]; sessions: string[] } | null {
+function agentName(client: string): string {
+  const known = ClientId.safeParse(client)
+  return known.success ? strings.agents.name(known.data) : client
+}
+
+function usersOf({ code, data }: AppError): { clients: string[]; chains: string[]; sessions: string[] } | null {
   if (code !== 'model_profile_in_use' || typeof data !== 'object' || data === null) return null
   if (!('clients' in data) || !('sessions' in data)) return null
-  return { clients: texts(data.clients), sessions: texts(data.sessions) }
+  const chains = 'chains' in data ? texts(data.chains) : []
+  return { clients: texts(data.clients), chains, sessions: texts(data.sessions) }
 }
 
 function texts(value: unknown): string[] {

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import type { CatalogView, ConnectionView } from '../../../shared/bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { Button, Menu, StateMark } from '../../ui/index.ts'
+import { BreakerMark } from './BreakerMark.tsx'
 import { ConfirmClear, ConfirmDelete } from './Confirmations.tsx'
 import { Models } from './Models.tsx'
 import { SwitchDialog } from './SwitchDialog.tsx'
@@ -87,6 +88,7 @@ function Facts({ catalog, connection }: { catalog: CatalogView; connection: Conn
           state={connection.credentialReady ? 'completed' : 'waiting'}
           label={connection.credentialReady ? providers.ready : providers.needsKey}
         />
+        {connection.breaker !== undefined && <BreakerMark breaker={connection.breaker} />}
         <span>{strings.agents.name(connection.client)}</span>
         {connection.preset !== 'rehearsal' && <span>{preset}</span>}
         {connection.baseUrl !== undefined && <code className={styles.address}>{connection.baseUrl}</code>}

@@ -5,6 +5,7 @@ import { strings } from '../../strings/index.ts'
 import { Button, EmptyState, ErrorNote } from '../../ui/index.ts'
 import { ConnectionDialog } from './ConnectionDialog.tsx'
 import { ConnectionRow } from './ConnectionRow.tsx'
+import { Fallbacks } from './Fallbacks.tsx'
 import { useCatalog } from './useCatalog.ts'
 import styles from './providers.module.css'
 
@@ -46,6 +47,7 @@ export function ProvidersView() {
           ))}
         </ul>
       )}
+      {catalog !== null && <Fallbacks catalog={catalog} />}
       {catalog !== null && editing !== null && (
         <ConnectionDialog
           catalog={catalog}

@@ -89,6 +89,7 @@ function useNames(by: UsageGroup): (key: string) => string {
   const catalog = useTopic('providers', (state) => state.value)
   const { usage } = strings
   return (key) => {
+    if (by === 'session' && key === '') return usage.byGateway
     if (by === 'session') return sessions.get(key)?.title ?? usage.goneSession
     if (by === 'connection') return catalog?.connections.find(({ id }) => id === key)?.name ?? usage.goneConnection
     return key

@@ -159,6 +159,9 @@ export async function startRouter(options: TestRouterOptions): Promise<TestRoute
     codexCatalog: () => '{"models":[{"slug":"model-a"}]}',
     isEnabledModel: () => false,
     tunnelsWebSocket: () => false,
+    failover: () => null,
+    begin: () => null,
+    waitMs: () => 0,
     markOpaque(digest) {
       marked.push(digest)
       return Promise.resolve({ applied: true, durable: true })

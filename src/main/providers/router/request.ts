@@ -1,0 +1,149 @@
+/** Takes a request's body in, and makes of it what goes to an upstream. */
+import { AppError } from '../../../shared/errors.ts'
+import type { Clock } from '../../platform/types.ts'
+import { takeBody } from './body.ts'
+import type { TakenBody } from './body.ts'
+import type { BufferBudget } from './budget.ts'
+import { compactionEdits } from './compaction-request.ts'
+import { planEdits } from './edits.ts'
+import type { ExchangeCall, ExchangeDeps } from './exchange.ts'
+import type { ExchangeNotes } from './exchange-notes.ts'
+import { checkFeatures } from './features.ts'
+import { createRequestReader } from './request-reader.ts'
+import type { RequestFacts } from './request-reader.ts'
+import { applySplices } from './splices.ts'
+import type { ExchangeFlag, RouteBinding } from './types.ts'
+
+const BODY_MS = 60_000
+
+/** What one upstream is sent. */
+export interface Onward {
+  readonly body: readonly Uint8Array[]
+  /** The body goes on as it was encoded. */
+  readonly keepEncoding: boolean
+  /** The answer's text has to become a compaction item. */
+  readonly compacts: boolean
+  readonly modelSent: string
+  readonly flags: readonly ExchangeFlag[]
+}
+
+export interface TakenRequest {
+  readonly onward: Onward
+  /** Of the decoded body. */
+  readonly bytes: number
+  /** The same request for another candidate. @throws AppError: it cannot be made to fit. */
+  onwardFor(binding: RouteBinding): Onward
+}
+
+/** @throws AppError as `takeBody` and the request reader; `responses_feature_unsupported`. */
+export async function takeRequest(
+  deps: ExchangeDeps,
+  call: ExchangeCall,
+  notes: ExchangeNotes,
+  budget: BufferBudget,
+): Promise<TakenRequest> {
+  if (call.verbatim !== undefined) return takeVerbatim(deps, call, notes, budget)
+  const { binding } = call
+  const reader = createRequestReader({ protocol: binding.routeProtocol, strip: strips(binding) })
+  const taken = await takeAll(deps, call, budget, (chunk) => reader.write(chunk))
+  notes.bytesIn = taken.wireBytes
+  const facts = reader.end()
+  notes.modelAsked = facts.model.text.slice(0, 256)
+  const onward = edited(binding, taken, facts, (modelId) => deps.port.isEnabledModel(binding, modelId))
+  return {
+    onward,
+    bytes: taken.decoded === taken.wire ? taken.wireBytes : sizeOf(taken.decoded),
+    onwardFor(other) {
+      const read = strips(other) === strips(binding) ? facts : readAgain(other, taken.decoded)
+      // A candidate is asked for the one model that the rule names.
+      return edited(other, taken, read, () => false)
+    },
+  }
+}
+
+function strips({ historyPortability }: RouteBinding): boolean {
+  return historyPortability !== null
+}
+
+function readAgain(binding: RouteBinding, decoded: readonly Uint8Array[]): RequestFacts {
+  const reader = createRequestReader({ protocol: binding.routeProtocol, strip: strips(binding) })
+  for (const chunk of decoded) reader.write(chunk)
+  return reader.end()
+}
+
+function edited(
+  binding: RouteBinding,
+  taken: TakenBody,
+  facts: RequestFacts,
+  isEnabledModel: (modelId: string) => boolean,
+): Onward {
+  const { modelSent, splices, flags } = planEdits(binding, facts, isEnabledModel)
+  checkFeatures(binding, taken.decoded)
+  const compaction = compactionEdits(binding, taken.decoded)
+  const all = [...splices, ...compaction.splices]
+  const compacts = compaction.asks
+  const said = { modelSent, flags: compacts ? [...flags, 'compacted' as const] : flags }
+  // Nothing to change: the very bytes that came, still encoded.
+  if (all.length === 0) return { ...said, body: taken.wire, keepEncoding: true, compacts: false }
+  return { ...said, body: applySplices(taken.decoded, all), keepEncoding: false, compacts }
+}
+
+/** The very bytes that came; the model is read from a copy, and a body that is no JSON passes too. */
+async function takeVerbatim(
+  deps: ExchangeDeps,
+  call: ExchangeCall,
+  notes: ExchangeNotes,
+  budget: BufferBudget,
+): Promise<TakenRequest> {
+  const { binding, verbatim } = call
+  const reader = createRequestReader({ protocol: binding.routeProtocol, strip: false })
+  let readable = true
+  const attempt = (read: () => void): void => {
+    if (!readable) return
+    try {
+      read()
+    } catch {
+      readable = false
+    }
+  }
+  const taken = await takeAll(deps, call, budget, (chunk) => attempt(() => reader.write(chunk)))
+  notes.bytesIn = taken.wireBytes
+  let modelSent = notes.modelSent
+  attempt(() => {
+    modelSent = reader.end().model.text.slice(0, 256)
+    notes.modelAsked = modelSent
+  })
+  const as = (body: readonly Uint8Array[], keepEncoding: boolean, compacts = false): TakenRequest => {
+    const flags = compacts ? ['compacted' as const] : []
+    const onward = { body, keepEncoding, compacts, modelSent, flags }
+    return { onward, bytes: taken.wireBytes, onwardFor: () => onward }
+  }
+  if (verbatim?.decodes !== true) return as(taken.wire, true)
+  // Codex compacts there as it does on a route of ours.
+  const { splices, asks } = readable ? compactionEdits(binding, taken.decoded) : { splices: [], asks: false }
+  if (splices.length > 0) return as(applySplices(taken.decoded, splices), false, asks)
+  return taken.decoded === taken.wire ? as(taken.wire, true) : as(taken.decoded, false)
+}
+
+async function takeAll(
+  deps: ExchangeDeps,
+  { request, flight }: ExchangeCall,
+  budget: BufferBudget,
+  scan: (chunk: Uint8Array) => void,
+): Promise<TakenBody> {
+  const limits = { capBytes: deps.bodyCapBytes(), budget }
+  return await withinBodyTime(deps.clock, takeBody(request, limits, scan, flight.signal))
+}
+
+async function withinBodyTime<T>(clock: Clock, taking: Promise<T>): Promise<T> {
+  taking.catch(() => undefined)
+  const late = Promise.withResolvers<never>()
+  using _timer = clock.after(BODY_MS, () =>
+    late.reject(new AppError('request_body_malformed', 'The request body did not arrive in 60 s.')),
+  )
+  return await Promise.race([taking, late.promise])
+}
+
+function sizeOf(chunks: readonly Uint8Array[]): number {
+  return chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+}
