@@ -6,6 +6,7 @@ import { createPlaces } from './deliveries/index.ts'
 import {
   createAgentExecutor,
   createAgents,
+  createFolderTrust,
   createMcpServers,
   createOwnAgents,
   createPreflights,
@@ -143,6 +144,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
   })
   const sandbox = createBubblewrapLauncher({ clock, path: env['PATH'], stateDir: paths.dataDir })
   const mcp = createMcpServers({ ...platform, secretStore: providers.secretStore })
+  const trust = createFolderTrust({ clock, log, store, hostEnv })
   const executor = createAgentExecutor({
     clock,
     ids,
@@ -153,6 +155,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
     providers,
     agents,
     mcp,
+    trust,
     sandbox,
     bridge: bridgeProgram(options.entryDir),
     artifacts: { publish: (request, signal) => runtime.artifacts.publish(request, signal) },
@@ -229,6 +232,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
     settings,
     places,
     schedules,
+    trust,
     views,
   })
   const health = (signal: AbortSignal) => checkHealth({ platform, providers, preflights }, signal)
@@ -244,6 +248,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
       ownAgents,
       whyNotConfined: (agentId) => whyNotConfined(sandbox, agents.get(agentId)),
       mcp,
+      trust,
       views,
       runtimes,
       providerSwitch,

@@ -1,6 +1,6 @@
 import type { CatalogView, GatewayView, Notice, TopicEvent } from '../../shared/bridge/index.ts'
 import type { Places } from '../deliveries/index.ts'
-import type { AgentExecutor, SessionRuntimes } from '../executor/index.ts'
+import type { AgentExecutor, FolderTrust, SessionRuntimes } from '../executor/index.ts'
 import type { Clock, Log, Settings } from '../platform/index.ts'
 import type { Providers } from '../providers/index.ts'
 import type { DeliveryView as Delivery, Runtime } from '../runtime/index.ts'
@@ -30,6 +30,7 @@ export interface SourceDeps {
   settings: Settings
   places: Places
   schedules: Schedules
+  trust: FolderTrust
   runtimes: Pick<SessionRuntimes, 'labelOf'>
   views: Views
 }
@@ -61,6 +62,8 @@ export function createSources(deps: SourceDeps): Sources {
   const providersTopic = createStateTopic(catalog)
   const rulesEvent = (): TopicEvent<'rules'> => ({ rules: ruleViews(runtime) })
   const rules = createStateTopic(rulesEvent)
+  const trustEvent = (): TopicEvent<'trust'> => ({ folders: [...deps.trust.list()] })
+  const trust = createStateTopic(trustEvent)
   const targetsEvent = async (): Promise<TopicEvent<'deliveries'>> => ({
     kind: 'targets',
     targets: await places.views(),
@@ -159,6 +162,7 @@ export function createSources(deps: SourceDeps): Sources {
       )
     }),
     deps.schedules.onChange(() => tellSchedules()),
+    deps.trust.onChange(() => trust.publish(trustEvent())),
     executor.onChange(() => {
       workers.publish(workersEvent())
       for (const worker of executor.overview()) if (worker.sessionId !== null) markDirty(worker.sessionId)
@@ -184,6 +188,7 @@ export function createSources(deps: SourceDeps): Sources {
       rules: (_filter, { signal }) => rules.open(signal),
       deliveries: (_filter, { signal }) => deliveries.open(signal),
       schedules: (_filter, { signal }) => schedulesTopic.open(signal),
+      trust: (_filter, { signal }) => trust.open(signal),
       providers: (_filter, { signal }) => providersTopic.open(signal),
       gateway: (_filter, { signal }) => gatewayTopic.open(signal),
       requests: (_filter, { signal }) => requests.open(signal),

@@ -12,6 +12,7 @@ import { run } from './run.ts'
 import { schedule } from './schedule.ts'
 import { sessions } from './sessions.ts'
 import { takeover } from './takeover.ts'
+import { trust, untrust } from './trust.ts'
 import { USAGE, UsageError } from './usage.ts'
 
 /** A command reads its arguments first, so that wrong usage costs no host. Answers the exit code. */
@@ -24,6 +25,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   schedule,
   call: untilInterrupted(call),
   takeover,
+  trust: untilInterrupted(trust),
+  untrust: untilInterrupted(untrust),
 }
 
 /** Answers the exit code. `entryDir` is the folder of the built entries. */

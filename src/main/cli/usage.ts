@@ -6,6 +6,7 @@ export const USAGE = `Usage: wheelhouse COMMAND [options]
   sessions  list the sessions
   schedule  what is asked of agents by the clock
   takeover  let an agent's own config file lead to the gateway, and take it back
+  trust     let agents read what a project's folder brings with it; untrust: let them not
   call      reach any procedure of the bridge: wheelhouse call PROCEDURE [JSON]
 
 wheelhouse run --agent AGENT [--dir FOLDER] [options] "PROMPT"
@@ -35,6 +36,8 @@ Due schedules are started by the app, and by wheelhouse serve, while one of them
 wheelhouse serve [--port N]
 wheelhouse doctor [--json]
 wheelhouse sessions [--json]
+wheelhouse trust FOLDER | --list [--json]
+wheelhouse untrust FOLDER
 wheelhouse takeover status|plan|enable|disable|repair|restore --client codex|claude [--as base_url|provider_table]
                     [--config FILE] [--json]
 

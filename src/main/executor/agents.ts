@@ -21,6 +21,8 @@ export interface AgentDefinition {
    * write in these folders. Absent: it cannot be.
    */
   confine?: 'own' | { writable: readonly string[] }
+  /** Whose form a project's own settings have that it reads once the folder is trusted. Absent: trust changes nothing. */
+  project?: 'claude' | 'codex'
   /** A person took it away: its sessions can be read, and start no more. */
   removed?: true
 }
@@ -57,6 +59,7 @@ export function createAgents(deps: {
       ownLogin: true,
       profile: null,
       confine: 'own',
+      project: 'codex',
     },
     {
       id: 'claude',
@@ -66,6 +69,7 @@ export function createAgents(deps: {
       form: 'cli',
       ownLogin: true,
       profile: null,
+      project: 'claude',
     },
   ]
   return {

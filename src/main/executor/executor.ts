@@ -70,7 +70,7 @@ export function createAgentExecutor(deps: ExecutorDeps): AgentExecutor {
     await pool.settled(spec.sessionId)
     const warm = pool.borrow(spec.sessionId)
     if (warm !== null) {
-      if (!warm.exited() && (await fits(warm, setupOf(parts, spec)))) return warm
+      if (!warm.exited() && (await fits(warm, await setupOf(parts, warm.agent, spec)))) return warm
       const outcome = await pool.release(warm)
       if (outcome.kind === 'held') throw stillAlive(warm.workerId)
     }
@@ -219,7 +219,8 @@ async function fits(worker: LiveWorker, wanted: WorkerSetup): Promise<boolean> {
     has.roots.every((root, index) => root === wanted.roots[index]) &&
     has.choice.connectionId === wanted.choice.connectionId &&
     has.unattended === wanted.unattended &&
-    has.servers === wanted.servers
+    has.servers === wanted.servers &&
+    has.trusted === wanted.trusted
   if (!same) return false
   const { modelId, effort } = wanted.choice
   if (has.choice.modelId === modelId && has.choice.effort === effort) return true

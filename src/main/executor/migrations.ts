@@ -85,4 +85,20 @@ export const executorMigrations: readonly Migration[] = [
         ) STRICT;`)
     },
   },
+  {
+    system: 'executor',
+    version: 4,
+    name: 'trust in folders',
+    /** What a person said of a project's own settings. By the real path of its root: no link makes it another one. */
+    up(db) {
+      db.exec(`
+        CREATE TABLE folder_trust (
+          folder TEXT PRIMARY KEY,
+          trusted INTEGER NOT NULL CHECK (trusted IN (0,1)),
+          rev INTEGER NOT NULL,
+          answered_by TEXT NOT NULL CHECK (json_valid(answered_by)),
+          answered_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;`)
+    },
+  },
 ]

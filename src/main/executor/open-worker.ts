@@ -11,12 +11,18 @@ import { createPermissionDesk } from './permissions.ts'
 import { openConversation } from './open-conversation.ts'
 import { failedServer, leftOut, serversFor, serversVersion } from './mcp/index.ts'
 import type { WorkerServers } from './mcp/index.ts'
+import { claudeSettingsOf, untrustedNotice } from './trust/index.ts'
 import type { LiveWorker, Parts, WorkerSetup } from './types.ts'
 
-export function setupOf(parts: Pick<Parts, 'mcp'>, spec: ExecutionSpec): WorkerSetup {
+export async function setupOf(
+  parts: Pick<Parts, 'mcp' | 'trust'>,
+  agent: Pick<AgentDefinition, 'project'>,
+  spec: ExecutionSpec,
+): Promise<WorkerSetup> {
   const { mode, sandbox, roots, connectionId, modelId, effort, unattended } = spec.policy
   const servers = serversVersion(parts, spec)
-  return { mode, sandbox, roots, choice: { connectionId, modelId, effort }, unattended, servers }
+  const trusted = agent.project !== undefined && (await parts.trust.isTrusted(roots[0] ?? ''))
+  return { mode, sandbox, roots, choice: { connectionId, modelId, effort }, unattended, servers, trusted }
 }
 
 const NEVER_STARTED: ReleaseOutcome = { kind: 'gone', strongest: 'none', strays: [] }
@@ -33,7 +39,8 @@ export async function openWorker(
 ): Promise<LiveWorker> {
   const { clock, ids, store, providers, workers, ledger } = parts
   const agent = parts.agents.get(spec.agentId)
-  const setup = setupOf(parts, spec)
+  const setup = await setupOf(parts, agent, spec)
+  const cwd = firstRoot(setup)
   await parts.environment
   const env = buildEnv(BASE_ENV, parts.hostEnv, {})
   const confinement = await confinementOf(parts.sandbox, agent, setup)
@@ -59,7 +66,6 @@ export async function openWorker(
     sandbox: setup.sandbox === 'workspace' ? 'workspace' : 'none',
   })
   let current: { sink: ExecutionSink; runId: string } | null = null
-  const cwd = firstRoot(setup)
   const without = new Set<string>()
   const opened: WorkerServers[] = []
   let folder: Promise<string> | null = null
@@ -98,7 +104,7 @@ export async function openWorker(
       ...(agent.profile === null ? {} : { profile: agent.profile }),
       mcpServers: servers.servers,
       mcp: setup.unattended ? 'exact' : 'with_users_own',
-      folderTrusted: false,
+      folderTrusted: setup.trusted,
       fork: null,
       history: spec.history,
       policy: desk.policy,
@@ -128,6 +134,8 @@ export async function openWorker(
     }
   }
 
+  const untrusted = setup.trusted ? null : await untrustedNotice(parts, agent, cwd)
+  if (untrusted !== null) sink.push(untrusted)
   try {
     const session = await openConversation(parts, agent, { cwd, spec, sink, attempt })
     let exited = false
@@ -188,6 +196,7 @@ function launchOf(
   const { choice } = setup
   if (choice.connectionId !== null && agent.client !== null) {
     const { failover } = spec.policy
+    const settingsFiles = setup.trusted && agent.project === 'claude' ? claudeSettingsOf(firstRoot(setup)) : []
     return {
       workerId,
       sessionId: spec.sessionId,
@@ -195,6 +204,7 @@ function launchOf(
       form: agent.form,
       choice,
       inherited,
+      settingsFiles,
       ...(failover === undefined ? {} : { failover }),
     }
   }

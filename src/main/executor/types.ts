@@ -8,6 +8,7 @@ import type { AgentDefinition, Agents } from './agents.ts'
 import type { ArtifactPort, BridgeProgram, McpServers } from './mcp/index.ts'
 import type { WorkerLedger } from './ledger.ts'
 import type { PermissionDesk } from './permissions.ts'
+import type { FolderTrust } from './trust/index.ts'
 
 export interface ExecutorDeps {
   clock: Clock
@@ -19,6 +20,7 @@ export interface ExecutorDeps {
   providers: Providers
   agents: Agents
   mcp: McpServers
+  trust: FolderTrust
   /** Confines a worker from outside. */
   sandbox: Sandbox
   /** How Wheelhouse's own MCP server is started; null: agents are not given it. */
@@ -46,6 +48,8 @@ export interface WorkerSetup {
   unattended: boolean
   /** Changes with the MCP servers that it is given. */
   servers: string
+  /** The agent reads what the folder brings with it: settings, hooks, servers, instructions. */
+  trusted: boolean
 }
 
 /** A worker of this process. It belongs to its session; a run borrows it. */

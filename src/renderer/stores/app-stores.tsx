@@ -11,6 +11,7 @@ import type {
   RuleView,
   ScheduleView,
   SessionView,
+  TrustedFolder,
   WorkerView,
 } from '../../shared/bridge/index.ts'
 import { AppError } from '../../shared/errors.ts'
@@ -28,6 +29,8 @@ export interface AppStores {
   settings: StoreApi<TopicState<Readonly<Record<string, unknown>>>>
   /** Newest first. */
   rules: StoreApi<TopicState<readonly RuleView[]>>
+  /** What a person said of folders, by their path. */
+  trust: StoreApi<TopicState<readonly TrustedFolder[]>>
   schedules: StoreApi<TopicState<SchedulesState>>
   /** What each session's agent takes as a slash command. */
   commands: StoreApi<TopicState<ReadonlyMap<string, readonly { name: string; description: string }[]>>>
@@ -82,6 +85,7 @@ export function createAppStores(bridge: Bridge): AppStores {
       (_state, event) => event.values,
     ),
     rules: keepTopic(bridge, 'rules', {}, [] as readonly RuleView[], (_state, event) => event.rules),
+    trust: keepTopic(bridge, 'trust', {}, [] as readonly TrustedFolder[], (_state, event) => event.folders),
     schedules: keepTopic<'schedules', SchedulesState>(
       bridge,
       'schedules',

@@ -20,6 +20,7 @@ import { schedules } from './schedules.ts'
 import { session } from './session.ts'
 import { sessions } from './sessions.ts'
 import { settings } from './settings.ts'
+import { trust } from './trust.ts'
 import { usage } from './usage.ts'
 
 export const strings = {
@@ -45,5 +46,6 @@ export const strings = {
   session,
   sessions,
   settings,
+  trust,
   usage,
 } as const

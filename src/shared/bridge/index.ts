@@ -10,6 +10,7 @@ import { runProcedures, runTopics } from './runs.ts'
 import { scheduleProcedures, scheduleTopics } from './schedules.ts'
 import { sessionProcedures, sessionTopics } from './sessions.ts'
 import { systemProcedures, systemTopics } from './system.ts'
+import { trustProcedures, trustTopics } from './trust.ts'
 
 export const procedures = {
   ...systemProcedures,
@@ -22,6 +23,7 @@ export const procedures = {
   ...providerProcedures,
   ...gatewayProcedures,
   ...mcpProcedures,
+  ...trustProcedures,
 } as const
 export const topics = {
   ...systemTopics,
@@ -32,6 +34,7 @@ export const topics = {
   ...scheduleTopics,
   ...providerTopics,
   ...gatewayTopics,
+  ...trustTopics,
 } as const
 
 export type ProcedureName = keyof typeof procedures
@@ -62,6 +65,7 @@ export {
 } from './gateway.ts'
 export { ConnectionView, CatalogView, FailoverRule, ModelView, PresetId, SwitchStep, UsageRow } from './providers.ts'
 export { McpScope, McpServerInput, McpServerView, McpTestResult } from '../mcp.ts'
+export { ProjectEffect, ProjectFinding, ProjectView, TrustedFolder } from '../trust.ts'
 export { RuleView } from './rules.ts'
 export { DecisionOutcome, SubmitReceipt } from './runs.ts'
 export { ScheduleView } from './schedules.ts'

@@ -4,10 +4,11 @@ import { AppError } from '../../../src/shared/errors.ts'
 import {
   createAgentExecutor,
   createAgents,
+  createFolderTrust,
   createMcpServers,
   executorMigrations,
 } from '../../../src/main/executor/index.ts'
-import type { AgentExecutor } from '../../../src/main/executor/index.ts'
+import type { AgentExecutor, FolderTrust } from '../../../src/main/executor/index.ts'
 import { createSecretRegistry, pathsIn } from '../../../src/main/platform/index.ts'
 import type { Providers } from '../../../src/main/providers/index.ts'
 import { runtimeMigrations } from '../../../src/main/runtime/index.ts'
@@ -59,11 +60,14 @@ export interface FakeWorker {
 
 export interface ExecutorBench extends Disposable {
   executor: AgentExecutor
+  trust: FolderTrust
   clock: FakeClock
   store: TestStore
   log: MemoryLog
   workers: FakeWorker[]
   routes: Set<string>
+  /** The settings files that each worker's route was asked about. */
+  settingsFiles: Map<string, readonly string[]>
   /** What reaping answers, by worker id; GONE without a word. */
   reaps: Map<string, ReleaseOutcome>
   reaped: { workerId: string; process: ProcessIdentity | null }[]
@@ -87,6 +91,7 @@ export async function createBench(): Promise<ExecutorBench> {
   store.db.pragma('foreign_keys = OFF')
   const workers: FakeWorker[] = []
   const routes = new Set<string>()
+  const settingsFiles = new Map<string, readonly string[]>()
   const failures: Error[] = []
   const reaps = new Map<string, ReleaseOutcome>()
   const reaped: ExecutorBench['reaped'] = []
@@ -187,8 +192,9 @@ export async function createBench(): Promise<ExecutorBench> {
   // The executor uses these few of the providers' many.
   const providers = {
     prepareWorker: () => Promise.resolve(),
-    bindWorker(request: { workerId: string }) {
+    bindWorker(request: { workerId: string; settingsFiles?: readonly string[] }) {
       routes.add(request.workerId)
+      settingsFiles.set(request.workerId, request.settingsFiles ?? [])
       return { argv: [], config: {}, envSet: {}, envUnset: [] }
     },
     unbindWorker(workerId: string) {
@@ -206,6 +212,7 @@ export async function createBench(): Promise<ExecutorBench> {
   } as unknown as Providers
 
   const ids = createFakeIds()
+  const trust = createFolderTrust({ clock, log, store, hostEnv: () => undefined })
   const create = (): AgentExecutor =>
     createAgentExecutor({
       clock,
@@ -220,6 +227,7 @@ export async function createBench(): Promise<ExecutorBench> {
         builtin: { command: '/bin/false', script: '/nowhere/agent.js', home: tmpdir() },
       }),
       mcp: createMcpServers({ clock, ids, log, store, secrets: createSecretRegistry(), secretStore: NO_SECRETS }),
+      trust,
       sandbox: SANDBOX,
       bridge: null,
       artifacts: { publish: () => Promise.reject(new AppError('run_ending', 'Nothing is published here.')) },
@@ -228,6 +236,7 @@ export async function createBench(): Promise<ExecutorBench> {
     })
   return {
     executor: create(),
+    trust,
     clock,
     store,
     log,
@@ -235,6 +244,7 @@ export async function createBench(): Promise<ExecutorBench> {
     routes,
     failover,
     tellExchange: (exchange) => followers.forEach((listener) => listener(exchange)),
+    settingsFiles,
     reaps,
     reaped,
     failOpen: (error) => void failures.push(error),

@@ -1,5 +1,5 @@
 import type { Places } from '../../deliveries/index.ts'
-import type { McpServers, ProviderSwitch, SessionRuntimes } from '../../executor/index.ts'
+import type { FolderTrust, McpServers, ProviderSwitch, SessionRuntimes } from '../../executor/index.ts'
 import type { AgentId } from '../../../shared/vocabulary.ts'
 import type { Providers } from '../../providers/index.ts'
 import type { Schedules } from '../../schedules/index.ts'
@@ -15,6 +15,7 @@ import { scheduleHandlers } from './schedules.ts'
 import { sessionHandlers } from './sessions.ts'
 import { systemHandlers } from './system.ts'
 import type { SystemHandlerDeps } from './system.ts'
+import { trustHandlers } from './trust.ts'
 
 export type { ShellPort } from './system.ts'
 
@@ -25,6 +26,7 @@ export interface HandlerDeps extends SystemHandlerDeps {
   places: Places
   schedules: Schedules
   mcp: McpServers
+  trust: FolderTrust
   whyNotConfined(agentId: AgentId): Promise<string | null>
 }
 
@@ -40,5 +42,6 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...providerHandlers(deps),
     ...gatewayHandlers(deps),
     ...mcpHandlers(deps),
+    ...trustHandlers(deps),
   }
 }

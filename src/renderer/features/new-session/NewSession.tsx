@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { strings } from '../../strings/index.ts'
 import { Button, ErrorNote } from '../../ui/index.ts'
 import { FolderPicker } from '../folders/index.ts'
+import { TrustQuestion } from '../trust/index.ts'
 import { AgentField } from './AgentField.tsx'
 import { ModeField } from './ModeField.tsx'
 import { ModelField } from './ModelField.tsx'
@@ -29,6 +30,7 @@ export function NewSession() {
         error={form.folderError}
         onChange={form.setFolder}
       />
+      <TrustQuestion agentId={form.agentId} folder={form.folder} />
       <div className={styles.row}>
         <ModelField agentId={form.agentId} value={form.choice} onChange={form.setChoice} />
         <ModeField value={form.mode} onChange={form.setMode} />

@@ -1,4 +1,5 @@
 import { strings } from '../../strings/index.ts'
+import { TrustedFolders } from '../trust/index.ts'
 import { History } from './History.tsx'
 import { Rules } from './Rules.tsx'
 import styles from './permissions.module.css'
@@ -15,6 +16,7 @@ export function PermissionsView({ ruleId, sessionId }: PermissionsViewProps) {
     <section className={styles.view} aria-labelledby="permissions-heading">
       <h1 id="permissions-heading">{strings.permissions.heading}</h1>
       <Rules wanted={ruleId} />
+      <TrustedFolders />
       <History key={sessionId} sessionId={sessionId} />
     </section>
   )

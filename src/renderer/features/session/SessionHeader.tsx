@@ -4,6 +4,7 @@ import { strings } from '../../strings/index.ts'
 import { PathText } from '../../text/index.ts'
 import { StateMark } from '../../ui/index.ts'
 import { markOf } from '../sessions/index.ts'
+import { TrustFact } from '../trust/index.ts'
 import { SessionMenu } from './SessionMenu.tsx'
 import { SessionTitle } from './SessionTitle.tsx'
 import { useAgentLabel } from './useAgentLabel.ts'
@@ -40,6 +41,7 @@ export function SessionHeader({ session }: { session: SessionView }) {
             <PathText path={dir} max={40} />
           </li>
         ))}
+        <TrustFact agentId={session.agentId} folder={session.workDir} />
       </ul>
     </header>
   )

@@ -3,6 +3,7 @@ import { strings } from '../../strings/index.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { useSeen } from '../../stores/seen.ts'
 import { Button, EmptyState } from '../../ui/index.ts'
+import { TrustQuestion } from '../trust/index.ts'
 import { Composer } from './Composer.tsx'
 import { SessionHeader } from './SessionHeader.tsx'
 import { TranscriptView } from './TranscriptView.tsx'
@@ -39,6 +40,7 @@ function OpenSession({ session, turnId }: { session: SessionView; turnId: string
       <SessionHeader session={session} />
       <TranscriptView session={session} state={state} onEarlier={loadEarlier} />
       <div className={styles.dock}>
+        {session.archivedAt === null && <TrustQuestion agentId={session.agentId} folder={session.workDir} />}
         <Composer session={session} newestRun={state.runs.at(-1) ?? null} escapePressed={escapePressed} />
       </div>
     </div>

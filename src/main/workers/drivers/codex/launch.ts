@@ -15,11 +15,16 @@ export interface CodexLaunch {
 }
 
 /** @throws WorkerError `worker_unusable`: the route asks for a flag that is no setting. */
-export function codexLaunch(cfg: Pick<SessionConfig, 'route' | 'mcp' | 'model' | 'effort'>): CodexLaunch {
+export function codexLaunch(
+  cfg: Pick<SessionConfig, 'route' | 'mcp' | 'model' | 'effort'> &
+    Partial<Pick<SessionConfig, 'cwd' | 'folderTrusted'>>,
+): CodexLaunch {
   const settings = new Map<string, string>([
     // Without it a router that is down is waited for without end.
     ['features.unbounded_connection_retries', 'false'],
   ])
+  // For this process alone: what the user's own file says of the folder stays as it is.
+  if (cfg.folderTrusted === true) settings.set('projects', `{${JSON.stringify(cfg.cwd)}={trust_level="trusted"}}`)
   if (cfg.mcp === 'exact') {
     settings.set('features.plugins', 'false')
     settings.set('features.apps', 'false')

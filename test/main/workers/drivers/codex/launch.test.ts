@@ -68,6 +68,12 @@ test("an agent's own login is started with the model and the effort alone", () =
   expect(codexLaunch({ mcp: 'with_users_own', route: null, effort: 'default' }).config).toEqual({})
 })
 
+test('PR-A72 a trusted folder is trusted by this process alone, under its exact name', () => {
+  const cfg = { mcp: 'with_users_own', route: null, folderTrusted: true, cwd: '/a "b"' } as const
+  expect(codexLaunch(cfg).args).toContain('projects={"/a \\"b\\""={trust_level="trusted"}}')
+  expect(codexLaunch({ ...cfg, folderTrusted: false }).args.join(' ')).not.toContain('projects')
+})
+
 test("the shells' environment is the user's, without what the route set and with the mark", () => {
   const user = { shell_environment_policy: { exclude: ['THEIRS'], set: { A: '1' } } }
   const cfg = { workerId: 'w-1', mcp: 'with_users_own' as const, mcpServers: [] }

@@ -1,0 +1,4 @@
+/** Whether a project's own settings count: a person's answers, and what they are asked about. */
+export { createFolderTrust } from './folder-trust.ts'
+export type { FolderTrust } from './folder-trust.ts'
+export { claudeSettingsOf, untrustedNotice } from './for-worker.ts'

@@ -1,0 +1,31 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import type { ProjectFinding, ProjectView } from '../../../shared/bridge/index.ts'
+import type { AgentId } from '../../../shared/vocabulary.ts'
+import { useCall } from '../../bridge/index.ts'
+import { useStores } from '../../stores/app-stores.tsx'
+
+export interface ProjectTrust {
+  /** `unasked`: there is something, and nobody answered for the folder yet. */
+  state: 'unasked' | 'trusted' | 'left_out'
+  project: ProjectView
+  /** Of what this agent reads. */
+  findings: readonly ProjectFinding[]
+}
+
+/** What of the folder's own is for this agent, and what was said of it. Null: there is nothing to say. */
+export function useProjectTrust(agentId: AgentId, folder: string): ProjectTrust | null {
+  const queries = useQueryClient()
+  const { trust } = useStores()
+  const asks = agentId === 'claude' || agentId === 'codex'
+  const { data } = useCall('trust.inspect', { folder }, { enabled: asks && folder.startsWith('/'), fresh: true })
+  useEffect(
+    () => trust.subscribe(() => void queries.invalidateQueries({ queryKey: ['trust.inspect'] })),
+    [trust, queries],
+  )
+  if (!asks || data === undefined) return null
+  const findings = data.findings.filter((finding) => finding.agent === agentId)
+  if (findings.length === 0) return null
+  const state = data.answer === null ? 'unasked' : data.answer.trusted ? 'trusted' : 'left_out'
+  return { state, project: data, findings }
+}
