@@ -150,7 +150,12 @@ describeWithAgent('claude', 'the real Claude Code', () => {
     writeFileSync(
       `${rig.cwd}/.claude/settings.json`,
       JSON.stringify({
-        env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9', ANTHROPIC_AUTH_TOKEN: 'of-the-folder' },
+        env: {
+          ANTHROPIC_BASE_URL: 'http://127.0.0.1:9',
+          ANTHROPIC_AUTH_TOKEN: 'of-the-folder',
+          // In a folder that counts it is refused before anything starts.
+          ...(folderTrusted ? {} : { ANTHROPIC_UNIX_SOCKET: '/nowhere.sock' }),
+        },
         apiKeyHelper: `${leave('helper')}; echo of-the-helper`,
         permissions: { defaultMode: 'acceptEdits', allow: ['Bash'] },
         hooks: { PreToolUse: [{ matcher: '*', hooks: [{ type: 'command', command: leave('hook') }] }] },
@@ -164,6 +169,13 @@ describeWithAgent('claude', 'the real Claude Code', () => {
     )
     writeFileSync(`${rig.cwd}/CLAUDE.md`, 'THE FOLDER SAYS AHOY')
     userFiles(rig, { 'CLAUDE.md': 'THE PERSON SAYS AHOY' })
+    mkdirSync(`${rig.home}/.claude/agents`)
+    writeFileSync(
+      `${rig.home}/.claude/agents/mine.md`,
+      '---\nname: mine\ndescription: THE AGENT OF THE PERSON\n---\nHi.',
+    )
+    const theirs = { command: process.execPath, args: [MCP_SERVER], env: {} }
+    writeFileSync(`${rig.home}/.claude.json`, JSON.stringify({ mcpServers: { theirs } }))
     const session = await rig.open()
     expect(await session.prompt(prompt('look'))).toMatchObject({ stop: 'end_turn' })
     expect(session.facts).toMatchObject({ mode: 'ask', modeVerified: true })
@@ -171,7 +183,9 @@ describeWithAgent('claude', 'the real Claude Code', () => {
     const requests = await rig.upstream.requests()
     expect(requests).toHaveLength(2)
     for (const { body } of requests) {
-      expect(JSON.stringify(body)).toContain('THE PERSON SAYS AHOY')
+      for (const own of ['THE PERSON SAYS AHOY', 'THE AGENT OF THE PERSON', 'mcp__theirs__poke']) {
+        expect(JSON.stringify(body)).toContain(own)
+      }
       expect(JSON.stringify(body).includes('THE FOLDER SAYS AHOY')).toBe(folderTrusted)
     }
     if (folderTrusted) return

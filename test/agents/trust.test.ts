@@ -4,7 +4,6 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test, vi } from 'vitest'
 import type { AgentRig } from './agent-session.ts'
-import { createClaudeRig } from './claude-session.ts'
 import { ROUTE_ID, createCodexRig, prompt } from './codex-session.ts'
 import { describeWithAgent } from './installed.ts'
 

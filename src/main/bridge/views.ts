@@ -183,6 +183,7 @@ export function agentView({ agent, preflight }: AgentReadiness): AgentView {
     ...(agent.id.startsWith('acp:') && agent.profile !== null
       ? { commandLine: joinCommandLine([agent.profile.command, ...agent.profile.args]) }
       : {}),
+    ...(agent.project === undefined ? {} : { project: agent.project }),
     ...(typeof agent.profile?.remark === 'string' ? { remark: agent.profile.remark } : {}),
   }
 }

@@ -90,11 +90,13 @@ export function createOwnAgents({ store, clock }: { store: Store; clock: Clock }
 
 function definitionOf({ id, label, command, args, pass_env: envNames, removed_at: removedAt }: Row): AgentDefinition {
   const profile = customProfile({ id, product: label, command, args, env: {} })
+  const known = profile.adapter === 'codex' || profile.adapter === 'claude' ? profile.adapter : null
   return {
     id,
     label,
     driver: 'acp',
-    client: profile.adapter === 'codex' || profile.adapter === 'claude' ? profile.adapter : null,
+    client: known,
+    ...(known === null ? {} : { project: known }),
     form: 'acp_adapter',
     ownLogin: true,
     profile: { ...profile, envNames: [...new Set([...profile.envNames, ...envNames])] },

@@ -28,6 +28,8 @@ export const AgentView = z.object({
   commandLine: z.string().optional(),
   /** What this agent asks otherwise than its modes would have one think. */
   remark: z.string().optional(),
+  /** Whose form a project's own settings have that it reads once the project is trusted. */
+  project: z.enum(['claude', 'codex']).optional(),
 })
 export type AgentView = z.infer<typeof AgentView>
 

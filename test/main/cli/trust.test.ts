@@ -57,6 +57,7 @@ test('an answer is turned round, and all of them are listed', async () => {
 })
 
 test('wrong usage is told', () => {
-  for (const args of [[], ['a', 'b'], ['--list', 'a'], ['--sure', 'a']]) expect(() => trust(args)).toThrow()
+  for (const args of [[], ['a', 'b'], ['--list', 'a'], ['--sure', 'a']])
+    expect(() => trust(args)).toThrow(/folder|option/i)
   expect(() => untrust([])).toThrow('Name one folder.')
 })

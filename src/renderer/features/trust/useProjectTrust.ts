@@ -13,18 +13,26 @@ export interface ProjectTrust {
   findings: readonly ProjectFinding[]
 }
 
+/** Whose form a project's settings have that this agent reads; null: it reads none. */
+function useProjectForm(agentId: AgentId): ProjectFinding['agent'] | null {
+  const agents = useCall('agents.list', {}, { enabled: agentId.startsWith('acp:') })
+  if (agentId === 'claude' || agentId === 'codex') return agentId
+  return agents.data?.agents.find(({ id }) => id === agentId)?.project ?? null
+}
+
 /** What of the folder's own is for this agent, and what was said of it. Null: there is nothing to say. */
 export function useProjectTrust(agentId: AgentId, folder: string): ProjectTrust | null {
   const queries = useQueryClient()
   const { trust } = useStores()
-  const asks = agentId === 'claude' || agentId === 'codex'
+  const form = useProjectForm(agentId)
+  const asks = form !== null
   const { data } = useCall('trust.inspect', { folder }, { enabled: asks && folder.startsWith('/'), fresh: true })
   useEffect(
     () => trust.subscribe(() => void queries.invalidateQueries({ queryKey: ['trust.inspect'] })),
     [trust, queries],
   )
   if (!asks || data === undefined) return null
-  const findings = data.findings.filter((finding) => finding.agent === agentId)
+  const findings = data.findings.filter((finding) => finding.agent === form)
   if (findings.length === 0) return null
   const state = data.answer === null ? 'unasked' : data.answer.trusted ? 'trusted' : 'left_out'
   return { state, project: data, findings }

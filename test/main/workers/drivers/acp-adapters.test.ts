@@ -114,6 +114,12 @@ describe('codex-acp', () => {
     expect((await prepared(h)).env['CODEX_CONFIG']).toBeDefined()
   })
 
+  test('WK-74 so is one that the person trusts here', async () => {
+    await using h = harness('codex-acp', { change: (cfg) => ({ ...cfg, folderTrusted: true }) })
+    codexFiles(h, { folder: SERVER })
+    expect((await prepared(h)).env['CODEX_CONFIG']).toBeDefined()
+  })
+
   test('WK-47 WK-42 settings and switches go by a private script and the environment, the key by the protocol alone', async () => {
     const key = 'a-key-of-a-route-0123456789'
     await using h = harness('codex-acp', {

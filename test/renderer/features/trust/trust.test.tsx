@@ -78,7 +78,7 @@ describe('a folder that brings something with it', () => {
       '.mcp.json a link that leads out of the project',
     ])
     expect(screen.getByRole('list', { name: 'facts' }).textContent).toBe('Project settings left out')
-    expect(await seriousFindings(asked)).toEqual([])
+    expect(await seriousFindings()).toEqual([])
     await user.click(within(asked).getByRole('button', { name: 'Trust' }))
     expect(host.calls('trust.answer')).toEqual([{ folder: FOLDER, trusted: true, expectedRev: 0 }])
     settle(answered(true))
@@ -97,6 +97,16 @@ describe('a folder that brings something with it', () => {
     settle(answered(false))
     await waitFor(() => expect(screen.queryByRole('region')).toBe(null))
     expect(screen.getByRole('link', { name: 'Project settings left out' }).getAttribute('href')).toBe('#/permissions')
+  })
+
+  test('an agent of one’s own is asked for by the form of its program', async () => {
+    const agent = { label: 'Adapter', available: true, version: null, path: null, checks: [], unchecked: true }
+    show(aProject(), {
+      agentId: 'acp:adapter',
+      'agents.list': () => ({ agents: [{ ...agent, id: 'acp:adapter', project: 'codex' }] }),
+    })
+    const list = within(await question()).getByRole('list', { name: 'What it brings' })
+    expect(list.textContent).toBe('.codex/config.toml settings')
   })
 
   test.each([

@@ -19,7 +19,7 @@ export async function refuseFolderServers(cwd: string, codexHome: string, user: 
     const settings = join(folder, '.codex')
     if (settings === own || !(await isThere(join(settings, 'config.toml')))) continue
     throw unusable(
-      'This folder has Codex settings of its own, and codex-acp would start the MCP servers in them. Use the agent Codex here.',
+      'This folder has Codex settings of its own, and codex-acp would start the MCP servers in them. Trust the folder, or use the agent Codex here.',
       join(settings, 'config.toml'),
     )
   }

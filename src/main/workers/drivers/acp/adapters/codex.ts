@@ -1,7 +1,7 @@
 /**
  * codex-acp. What counts when its Codex starts it cannot be told: a script in the worker's private folder stands in
  * between and adds it. It trusts the session's folder whatever it is told, and the folder's own MCP servers then start
- * in every mode: such a folder is refused.
+ * in every mode: such a folder is refused until the person trusts it.
  */
 import { open, realpath, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -20,7 +20,7 @@ export async function prepareCodex(parts: AdapterParts): Promise<Prepared> {
   const { deps, cfg, profile, mode } = parts
   const home = cfg.env['CODEX_HOME'] ?? deps.hostEnv('CODEX_HOME') ?? join(cfg.env['HOME'] ?? '/', '.codex')
   const user = await readCodexConfig(join(home, 'config.toml'))
-  await refuseFolderServers(cfg.cwd, home, user)
+  if (!cfg.folderTrusted) await refuseFolderServers(cfg.cwd, home, user)
   const theirs = Object.keys(user.mcp_servers ?? {})
   const taken = cfg.mcpServers.find(({ name }) => theirs.includes(name))
   if (taken !== undefined) {
