@@ -1,7 +1,7 @@
 export const usage = {
   heading: 'Usage',
   intro:
-    'What your sessions asked of your Providers, as those counted it. Requests through the gateway are among it, agents on their own login are not.',
+    'What your sessions, and other agents through the gateway, asked of your Providers, as those counted it. Agents on their own login are not among it.',
   by: 'Group by',
   groups: { day: 'Day', session: 'Session', connection: 'Provider', model: 'Model' },
   period: 'Period',
@@ -12,11 +12,20 @@ export const usage = {
   requests: 'Requests',
   failed: 'Failed',
   input: 'Input',
+  written: 'Into cache',
   cached: 'From cache',
   output: 'Output',
+  firstByte: 'First byte',
+  whole: 'Whole answer',
+  charts: { requests: 'Requests', tokens: 'Tokens', times: 'Time, on average' },
+  /** Names a chart to whom does not see it: the table holds its figures. */
+  chart: (what: string, group: string, period: string) =>
+    `${what} by ${group.toLowerCase()}, ${period}. The table below has the figures.`,
+  done: 'Answered',
+  most: (shown: number) => `The ${shown} with the most requests are drawn; the table has all.`,
   total: 'Total',
   unknown: 'not said',
+  gateway: 'Through the gateway',
   goneSession: 'A session that is no longer there',
-  byGateway: 'Through the gateway',
   goneConnection: 'A Provider that is no longer there',
 } as const

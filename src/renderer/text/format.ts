@@ -19,6 +19,11 @@ export function shortTime(atMs: number, nowMs: number): string {
   return (sameYear ? dayOfYear : dayAndYear).format(atMs)
 }
 
+/** `12 May` of a date as `2026-05-12`. */
+export function dayName(date: string): string {
+  return dayOfYear.format(new Date(`${date}T12:00:00`))
+}
+
 /** The time alone on the same day, else with the date. */
 export function timeOfDay(atMs: number, nowMs: number): string {
   const sameDay = new Date(atMs).toDateString() === new Date(nowMs).toDateString()

@@ -1,5 +1,5 @@
 /** How text, times and paths are shown, wherever they come from. */
-export { amount, byteSize, duration, exactTime, shortTime, timeOfDay } from './format.ts'
+export { amount, byteSize, dayName, duration, exactTime, shortTime, timeOfDay } from './format.ts'
 export { baseName, relativeTo, shortenMiddle } from './path.ts'
 export { PathText } from './PathText.tsx'
 export { revealParts, revealText } from '../../shared/reveal.ts'

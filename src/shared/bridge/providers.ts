@@ -113,7 +113,10 @@ export const SwitchStep = z.object({
 })
 export type SwitchStep = z.infer<typeof SwitchStep>
 
-/** `input` is uncached; null: no answer said. */
+/**
+ * `input` is uncached; null: no answer said. The key is a day (`2026-01-31`), a model's or another id; grouped by session, what
+ * came through the machine gateway has the empty one. Times are means over the requests that got so far, in ms.
+ */
 export const UsageRow = z.object({
   key: z.string(),
   requests: z.int(),
@@ -123,6 +126,8 @@ export const UsageRow = z.object({
   cacheWrite: z.int().nullable(),
   output: z.int().nullable(),
   reasoning: z.int().nullable(),
+  firstByteMs: z.number().nullable(),
+  totalMs: z.number().nullable(),
 })
 export type UsageRow = z.infer<typeof UsageRow>
 
@@ -196,7 +201,7 @@ export const providerProcedures = {
     }),
     output: z.object({ catalog: CatalogView, steps: z.array(SwitchStep), durable: z.boolean() }),
   }),
-  /** What the Router counted in the last days, by day, session, Provider or model. */
+  /** What Router and gateway counted in the last days, by day, session, Provider or model. */
   'usage.summary': query({
     input: z.strictObject({
       by: z.enum(['day', 'session', 'connection', 'model']),

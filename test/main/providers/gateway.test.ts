@@ -112,6 +112,25 @@ describe('the machine gateway', () => {
     ])
   })
 
+  test('PR-A64 what passes it is counted to the token, under no session', async () => {
+    const of = async () => (await providers.usage('session', 1)).find(({ key }) => key === '')
+    const before = await of()
+    second.answer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end(
+        'data: {"type":"response.completed","response":{"id":"counted","usage":{"input_tokens":9,"output_tokens":4}}}\n\n',
+      )
+    })
+    await providers.gateway().setUpstream('codex', secondId)
+    await send(port, '/v1/responses', { headers: auth(), body: BODY })
+    await providers.gateway().setUpstream('codex', firstId)
+    expect(await of()).toMatchObject({
+      requests: (before?.requests ?? 0) + 1,
+      input: (before?.input ?? 0) + 9,
+      output: (before?.output ?? 0) + 4,
+    })
+  })
+
   test('the key counts as bearer, as x-api-key and in the path', async () => {
     const statuses = [
       await send(port, '/v1/responses', { headers: { authorization: `Bearer ${key}` }, body: BODY }),

@@ -56,6 +56,8 @@ test('PR-A64 each answer is one row, a response counted once, and every grouping
       cacheWrite: null,
       output: 14,
       reasoning: null,
+      firstByteMs: expect.any(Number),
+      totalMs: expect.any(Number),
     },
     {
       key: 'session-2',
@@ -66,6 +68,8 @@ test('PR-A64 each answer is one row, a response counted once, and every grouping
       cacheWrite: null,
       output: 7,
       reasoning: null,
+      firstByteMs: expect.any(Number),
+      totalMs: expect.any(Number),
     },
   ])
   expect((await by('model')).map(({ key, requests }) => [key, requests])).toEqual([

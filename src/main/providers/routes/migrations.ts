@@ -97,4 +97,15 @@ export const providerMigrations: readonly Migration[] = [
       `)
     },
   },
+  {
+    system: 'providers',
+    version: 5,
+    name: 'times of model requests',
+    /** Sums, and of how many: a mean over days is made of them. */
+    up(db) {
+      for (const column of ['first_bytes INTEGER', 'first_byte_ms REAL', 'totals INTEGER', 'total_ms REAL']) {
+        db.exec(`ALTER TABLE model_request_days ADD COLUMN ${column} NOT NULL DEFAULT 0`)
+      }
+    },
+  },
 ]

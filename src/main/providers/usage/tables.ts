@@ -16,6 +16,8 @@ const Totals = z.strictObject({
   cacheWrite: z.int().nullable(),
   output: z.int().nullable(),
   reasoning: z.int().nullable(),
+  firstByteMs: z.number().nullable(),
+  totalMs: z.number().nullable(),
 })
 
 /** The same columns in both tables, so that a sum over both is one sum. */
@@ -41,24 +43,29 @@ export function createUsageTables(db: Database): UsageTables {
     VALUES (@at, @sessionId, @connectionId, @client, @modelAsked, @modelSent, @modelReported, @input, @cacheRead,
      @cacheWrite, @output, @reasoning, @status, @firstByteMs, @totalMs, @terminal, @failoverIndex, @responseId)`)
   const roll = db.prepare(`INSERT INTO model_request_days
-    (day, session_id, connection_id, client, model, requests, failed, input, cache_read, cache_write, output, reasoning)
+    (day, session_id, connection_id, client, model, requests, failed, input, cache_read, cache_write, output, reasoning,
+     first_bytes, first_byte_ms, totals, total_ms)
     SELECT ${DAY} AS day, session_id, connection_id, client, ${MODEL}, count(*), sum(${FAILED}), sum(input), sum(cache_read),
-      sum(cache_write), sum(output), sum(reasoning)
+      sum(cache_write), sum(output), sum(reasoning), count(first_byte_ms), total(first_byte_ms), count(*), total(total_ms)
     FROM model_requests WHERE at < ? GROUP BY day, session_id, connection_id, client, ${MODEL}
     ON CONFLICT (day, session_id, connection_id, client, model) DO UPDATE SET
       requests = requests + excluded.requests, failed = failed + excluded.failed,
       input = ${ADDED('input')}, cache_read = ${ADDED('cache_read')}, cache_write = ${ADDED('cache_write')},
-      output = ${ADDED('output')}, reasoning = ${ADDED('reasoning')}`)
+      output = ${ADDED('output')}, reasoning = ${ADDED('reasoning')},
+      first_bytes = first_bytes + excluded.first_bytes, first_byte_ms = first_byte_ms + excluded.first_byte_ms,
+      totals = totals + excluded.totals, total_ms = total_ms + excluded.total_ms`)
   const drop = db.prepare('DELETE FROM model_requests WHERE at < ?')
   const totals = (by: UsageBy) =>
     db.prepare(`SELECT ${KEYS[by]} AS key, sum(requests) AS requests, sum(failed) AS failed, sum(input) AS input,
-        sum(cache_read) AS cacheRead, sum(cache_write) AS cacheWrite, sum(output) AS output, sum(reasoning) AS reasoning
+        sum(cache_read) AS cacheRead, sum(cache_write) AS cacheWrite, sum(output) AS output, sum(reasoning) AS reasoning,
+        sum(first_byte_ms) / nullif(sum(first_bytes), 0) AS firstByteMs, sum(total_ms) / nullif(sum(totals), 0) AS totalMs
       FROM (
         SELECT ${DAY} AS day, session_id, connection_id, ${MODEL} AS model, 1 AS requests, ${FAILED} AS failed, input,
-          cache_read, cache_write, output, reasoning FROM model_requests WHERE at >= @since
+          cache_read, cache_write, output, reasoning, first_byte_ms IS NOT NULL AS first_bytes, first_byte_ms, 1 AS totals,
+          total_ms FROM model_requests WHERE at >= @since
         UNION ALL
-        SELECT day, session_id, connection_id, model, requests, failed, input, cache_read, cache_write, output, reasoning
-          FROM model_request_days WHERE day >= date(@since / 1000, 'unixepoch', 'localtime')
+        SELECT day, session_id, connection_id, model, requests, failed, input, cache_read, cache_write, output, reasoning,
+          first_bytes, first_byte_ms, totals, total_ms FROM model_request_days WHERE day >= date(@since / 1000, 'unixepoch', 'localtime')
       ) GROUP BY key ORDER BY ${by === 'day' ? 'key' : 'requests DESC, key'} LIMIT 1000`)
   const prepared = {
     day: totals('day'),

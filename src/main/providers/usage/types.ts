@@ -2,7 +2,7 @@ export type UsageBy = 'day' | 'session' | 'connection' | 'model'
 
 /** `input` is uncached. Null: no answer said. */
 export interface UsageRow {
-  /** A day as `2026-01-31`, or an id. */
+  /** A day as `2026-01-31`, a model's or another id; as a session, what came through the machine gateway is the empty one. */
   readonly key: string
   readonly requests: number
   readonly failed: number
@@ -11,4 +11,7 @@ export interface UsageRow {
   readonly cacheWrite: number | null
   readonly output: number | null
   readonly reasoning: number | null
+  /** Until the answer began, and until it ended: means over the requests that got so far, ms. */
+  readonly firstByteMs: number | null
+  readonly totalMs: number | null
 }

@@ -1,4 +1,4 @@
-/** Counts what the Router saw go by: one row a request, written in batches beside the stream. */
+/** Counts what Router and gateway saw go by: one row a request, written in batches beside the stream. */
 import type { Clock, Log, Store } from '../../platform/types.ts'
 import type { Exchange } from '../router/types.ts'
 import { KEPT_MS, createUsageTables } from './tables.ts'

@@ -1,18 +1,24 @@
 import type { UsageRow } from '../../../shared/bridge/index.ts'
-import { useTopic } from '../../stores/app-stores.tsx'
 import { strings } from '../../strings/index.ts'
+import { duration } from '../../text/index.ts'
 import styles from './usage.module.css'
 
 export type UsageGroup = 'day' | 'session' | 'connection' | 'model'
-type Column = 'input' | 'cacheRead' | 'output'
+type Column = 'input' | 'cacheWrite' | 'cacheRead' | 'output'
 
-const COLUMNS = ['input', 'cacheRead', 'output'] as const
+const COLUMNS = ['input', 'cacheWrite', 'cacheRead', 'output'] as const
+const TIMES = ['firstByteMs', 'totalMs'] as const
 
-/** One row a group and their sum. The bars say the same as the figures, so they are for eyes alone. */
-export function UsageTable({ by, rows, caption }: { by: UsageGroup; rows: readonly UsageRow[]; caption: string }) {
-  const nameOf = useNames(by)
+export interface UsageTableProps {
+  by: UsageGroup
+  rows: readonly UsageRow[]
+  caption: string
+  nameOf: (key: string) => string
+}
+
+/** One row a group and their sum. */
+export function UsageTable({ by, rows, caption, nameOf }: UsageTableProps) {
   const { usage } = strings
-  const most = Math.max(1, ...rows.map(tokensOf))
   return (
     <div className={styles.scroll}>
       <table className={styles.table}>
@@ -23,8 +29,11 @@ export function UsageTable({ by, rows, caption }: { by: UsageGroup; rows: readon
             <th scope="col">{usage.requests}</th>
             <th scope="col">{usage.failed}</th>
             <th scope="col">{usage.input}</th>
+            <th scope="col">{usage.written}</th>
             <th scope="col">{usage.cached}</th>
             <th scope="col">{usage.output}</th>
+            <th scope="col">{usage.firstByte}</th>
+            <th scope="col">{usage.whole}</th>
           </tr>
         </thead>
         <tbody>
@@ -32,11 +41,6 @@ export function UsageTable({ by, rows, caption }: { by: UsageGroup; rows: readon
             <tr key={row.key}>
               <th scope="row">
                 <span className={styles.name}>{nameOf(row.key)}</span>
-                <span
-                  className={styles.bar}
-                  aria-hidden="true"
-                  style={{ inlineSize: `${(tokensOf(row) / most) * 100}%` }}
-                />
               </th>
               <Figures row={row} />
             </tr>
@@ -53,7 +57,9 @@ export function UsageTable({ by, rows, caption }: { by: UsageGroup; rows: readon
   )
 }
 
-function Figures({ row }: { row: Pick<UsageRow, 'requests' | 'failed' | Column> }) {
+type Sum = Pick<UsageRow, 'requests' | 'failed' | Column> & Partial<Pick<UsageRow, 'firstByteMs' | 'totalMs'>>
+
+function Figures({ row }: { row: Sum }) {
   return (
     <>
       <td>{row.requests.toLocaleString('en')}</td>
@@ -61,12 +67,16 @@ function Figures({ row }: { row: Pick<UsageRow, 'requests' | 'failed' | Column> 
       {COLUMNS.map((column) => (
         <td key={column}>{row[column]?.toLocaleString('en') ?? strings.usage.unknown}</td>
       ))}
+      {TIMES.map((column) => (
+        <td key={column}>{timeOf(row[column])}</td>
+      ))}
     </>
   )
 }
 
-function tokensOf({ input, cacheRead, output }: UsageRow): number {
-  return (input ?? 0) + (cacheRead ?? 0) + (output ?? 0)
+/** A mean over groups would need how many each had: the sum has none. */
+function timeOf(ms: number | null | undefined): string {
+  return ms === null || ms === undefined ? '' : duration(ms)
 }
 
 /** What nobody said stays unsaid, unless another row says something. */
@@ -79,19 +89,8 @@ function sumOf(rows: readonly UsageRow[]): Pick<UsageRow, 'requests' | 'failed' 
     requests: rows.reduce((sum, { requests }) => sum + requests, 0),
     failed: rows.reduce((sum, { failed }) => sum + failed, 0),
     input: add('input'),
+    cacheWrite: add('cacheWrite'),
     cacheRead: add('cacheRead'),
     output: add('output'),
-  }
-}
-
-function useNames(by: UsageGroup): (key: string) => string {
-  const sessions = useTopic('sessions', (state) => state.value)
-  const catalog = useTopic('providers', (state) => state.value)
-  const { usage } = strings
-  return (key) => {
-    if (by === 'session' && key === '') return usage.byGateway
-    if (by === 'session') return sessions.get(key)?.title ?? usage.goneSession
-    if (by === 'connection') return catalog?.connections.find(({ id }) => id === key)?.name ?? usage.goneConnection
-    return key
   }
 }

@@ -3,6 +3,8 @@ import { useEffect, useState } from 'react'
 import { useCall } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { ErrorNote, Select } from '../../ui/index.ts'
+import { Charts } from './Charts.tsx'
+import { useGroupNames } from './useGroupNames.ts'
 import { UsageTable } from './UsageTable.tsx'
 import type { UsageGroup } from './UsageTable.tsx'
 import styles from './usage.module.css'
@@ -11,11 +13,12 @@ const GROUPS = ['day', 'session', 'connection', 'model'] as const
 const PERIODS = ['1', '7', '30', '90', '366'] as const
 type Period = (typeof PERIODS)[number]
 
-/** Tokens and requests of all routed sessions. */
+/** Requests, tokens and times of all that Router and gateway carried. */
 export function UsageView() {
   const [by, setBy] = useState<UsageGroup>('day')
   const [days, setDays] = useState<Period>('30')
   const summary = useCall('usage.summary', { by, days: Number(days) })
+  const nameOf = useGroupNames(by)
   const queries = useQueryClient()
   // Requests go on: the next look counts anew.
   useEffect(() => () => queries.removeQueries({ queryKey: ['usage.summary'] }), [queries])
@@ -45,7 +48,15 @@ export function UsageView() {
       {summary.error !== null && <ErrorNote error={summary.error} onRetry={() => void summary.refetch()} />}
       {rows?.length === 0 && <p>{usage.empty}</p>}
       {rows !== null && rows.length > 0 && (
-        <UsageTable by={by} rows={rows} caption={usage.table(usage.groups[by], usage.periods[days])} />
+        <>
+          <Charts by={by} rows={rows} period={usage.periods[days]} nameOf={nameOf} />
+          <UsageTable
+            by={by}
+            rows={rows}
+            caption={usage.table(usage.groups[by], usage.periods[days])}
+            nameOf={nameOf}
+          />
+        </>
       )}
     </section>
   )

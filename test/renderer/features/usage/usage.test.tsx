@@ -16,6 +16,8 @@ const row = (key: string, more: Partial<UsageRow> = {}): UsageRow => ({
   cacheWrite: null,
   output: 20,
   reasoning: null,
+  firstByteMs: 340,
+  totalMs: 2_100,
   ...more,
 })
 
@@ -36,18 +38,27 @@ const texts = (table: HTMLElement): string[][] =>
     .map((each) => [...each.children].map(({ textContent }) => textContent ?? ''))
 
 test('DT-A35 the table says each group and their sum, and what nobody said stays unsaid', async () => {
-  show(() => [row('2026-01-30'), row('2026-01-31', { failed: 1, input: 500, cacheRead: null, output: 1 })])
+  show(() => [
+    row('2026-01-30'),
+    row('2026-01-31', { failed: 1, input: 500, cacheRead: null, output: 1, firstByteMs: null }),
+  ])
   expect(texts(await screen.findByRole('table', { name: 'Usage by day, 30 days' }))).toEqual([
-    ['Day', 'Requests', 'Failed', 'Input', 'From cache', 'Output'],
-    ['2026-01-30', '2', '0', '1,500', '80', '20'],
-    ['2026-01-31', '2', '1', '500', 'not said', '1'],
-    ['Total', '4', '1', '2,000', '80', '21'],
+    ['Day', 'Requests', 'Failed', 'Input', 'Into cache', 'From cache', 'Output', 'First byte', 'Whole answer'],
+    ['2026-01-30', '2', '0', '1,500', 'not said', '80', '20', '340 ms', '2.1 s'],
+    ['2026-01-31', '2', '1', '500', 'not said', 'not said', '1', '', '2.1 s'],
+    ['Total', '4', '1', '2,000', 'not said', '80', '21', '', ''],
+  ])
+  const charts = screen.getAllByRole('img').map((chart) => chart.getAttribute('aria-label'))
+  expect(charts).toEqual([
+    'Requests by day, 30 days. The table below has the figures.',
+    'Tokens by day, 30 days. The table below has the figures.',
+    'Time, on average by day, 30 days. The table below has the figures.',
   ])
   expect(await seriousFindings()).toEqual([])
 })
 
 test('sessions and Providers stand by their names, also those that are gone', async () => {
-  const { host, user } = show((by) => (by === 'session' ? [row('s1'), row('s2')] : [row(WORK_ID)]))
+  const { host, user } = show((by) => (by === 'session' ? [row('s1'), row('s2'), row('')] : [row(WORK_ID)]))
   const group = async (name: string): Promise<void> => {
     await user.click(await screen.findByRole('combobox', { name: 'Group by' }))
     await user.click(await screen.findByRole('option', { name }))
@@ -58,6 +69,7 @@ test('sessions and Providers stand by their names, also those that are gone', as
     'Session',
     'Tidy the tests',
     'A session that is no longer there',
+    'Through the gateway',
     'Total',
   ])
   await group('Provider')
