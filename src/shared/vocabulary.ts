@@ -14,6 +14,9 @@ export const AgentId = z.custom<AgentId>(
 export const ClientId = z.enum(['builtin', 'codex', 'claude'])
 export type ClientId = z.infer<typeof ClientId>
 
+/** What the machine gateway is called as a Provider of Codex's config; threads made under it keep the name. */
+export const GATEWAY_PROVIDER = 'wheelhouse-gateway'
+
 export const ToolKind = z.enum([
   'read',
   'search',

@@ -11,6 +11,7 @@ import { refused } from './calls.ts'
 import type { Calls } from './calls.ts'
 import { UserConfig, threadConfig } from './launch.ts'
 import { START_MODE, modeDifference } from './mode.ts'
+import { underPinnedProvider } from './pinned-provider.ts'
 import { AccountReply, McpStatusReply, ThreadReply } from './wire.ts'
 
 const THREAD_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -62,7 +63,11 @@ export async function openThread(parts: ThreadParts, opening: Opening, signal: A
       detail: taken.name,
     })
   }
-  const config = threadConfig(cfg, parts.config, user)
+  const base =
+    opening.kind === 'new'
+      ? parts.config
+      : await underPinnedProvider(parts, parts.config, opening.agentSessionId, signal)
+  const config = threadConfig(cfg, base, user)
   const { model } = config
   const params = {
     cwd: cfg.cwd,
@@ -108,6 +113,7 @@ function openError(opening: Opening, said: string, cfg: SessionConfig, redactor:
       if (said.startsWith(`no rollout found for thread id ${id}`) || said === `thread not found: ${id}`) {
         return 'agent_session_not_found'
       }
+      if (/uses model provider .* no longer configured/.test(said)) return 'model_profile_unsupported'
     }
     return cfg.mcpServers.length > 0 && /required MCP server/i.test(said) ? 'mcp_mismatch' : 'handshake_failed'
   })()
@@ -117,7 +123,14 @@ function openError(opening: Opening, said: string, cfg: SessionConfig, redactor:
   if (code === 'agent_session_not_found') {
     return new WorkerError(code, 'Codex does not know this conversation any more.')
   }
-  return refused(code, opening.kind === 'new' ? 'thread/start' : `thread/${opening.kind}`, said, redactor)
+  if (code === 'model_profile_unsupported') {
+    return new WorkerError(
+      code,
+      'The Provider of this conversation is no longer in Codex’s configuration. Put it back, or begin a new session.',
+      { detail: redactor.line(said) },
+    )
+  }
+  return refused(code, callOf(opening, {})[0], said, redactor)
 }
 
 /** Before any prompt, and before its own mode is set, the thread must be what every thread starts as. */
