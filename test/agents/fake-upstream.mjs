@@ -18,6 +18,7 @@
 //
 // Script   { "auth": {"bearer": "tok"}           optional: else 401; "apiKey" does the same for x-api-key
 //            "models": [{id, name?, contextWindow?, codex?: {...}}] | "modelsBody": {...} | "modelsStatus": 404, "modelsHeaders": {...}
+//            "seal": "name"                     reasoning is sealed by that name, and a request with a seal of another is a 400
 //            "wsStatus": 426                    refuse every WebSocket upgrade (426 makes Codex use HTTP at once), "wsHeaders": {...}
 //            "rules":  [{match, ...turn}]         first match answers, never used up (side requests: titles, probes)
 //            "turns":  [{match?, ...turn}]        used up in order: the first left whose match fits the request
@@ -105,6 +106,29 @@ function pickTurn(req) {
     return { turn: turns.splice(at, 1)[0], label: `turn:${state.served - 1}` }
   }
   return { turn: fallback, label: 'fallback' }
+}
+
+// ---------------------------------------------------------------- what only the Provider that made it can read
+const sealed = () => (script.seal ? `${script.seal}.${randomUUID()}` : 'ZmFrZQ==')
+function hasForeignSeal(api, body) {
+  if (script.seal === undefined) return false
+  const seals = []
+  const own = (seal) => typeof seal === 'string' && seal.startsWith(`${script.seal}.`)
+  if (api === 'responses') {
+    for (const item of Array.isArray(body?.input) ? body.input : []) {
+      if (item?.type === 'reasoning' || item?.type === 'compaction') seals.push(item.encrypted_content)
+      if (item?.type === 'item_reference') seals.push(item.id)
+    }
+    if (body?.previous_response_id != null) seals.push(body.previous_response_id)
+  } else {
+    for (const { content } of body?.messages ?? []) {
+      for (const block of Array.isArray(content) ? content : []) {
+        if (block?.type === 'thinking') seals.push(block.signature)
+        if (block?.type === 'redacted_thinking') seals.push(block.data)
+      }
+    }
+  }
+  return seals.some((seal) => !own(seal))
 }
 
 // ---------------------------------------------------------------- small helpers
@@ -234,7 +258,7 @@ async function playResponses(turn, req, out) {
         emit('response.reasoning_summary_text.delta', { ...where, delta }),
       )
       emit('response.reasoning_summary_text.done', { ...where, text: step.reasoning })
-      finish({ ...item, encrypted_content: 'ZmFrZQ==', summary: [{ type: 'summary_text', text: step.reasoning }] })
+      finish({ ...item, encrypted_content: sealed(), summary: [{ type: 'summary_text', text: step.reasoning }] })
     } else if (step.toolCall) {
       const { name, input = {}, namespace } = step.toolCall
       const text = typeof input === 'string' ? input : JSON.stringify(input)
@@ -341,8 +365,9 @@ async function playMessages(turn, req, out) {
     } else if (step.reasoning !== undefined) {
       open({ type: 'thinking', thinking: '', signature: '' })
       await chunked(step.reasoning, step, turn, out, (thinking) => delta({ type: 'thinking_delta', thinking }))
-      delta({ type: 'signature_delta', signature: 'ZmFrZQ==' })
-      close({ type: 'thinking', thinking: step.reasoning, signature: 'ZmFrZQ==' })
+      const signature = sealed()
+      delta({ type: 'signature_delta', signature })
+      close({ type: 'thinking', thinking: step.reasoning, signature })
     } else if (step.toolCall) {
       usedTool = true
       const { name, input = {} } = step.toolCall
@@ -601,6 +626,10 @@ async function onRequest(req, res) {
     return json(res, 404, errorBody('not_found_error', `${req.method} ${url.pathname}`))
   }
 
+  if (hasForeignSeal(api, body)) {
+    end(400, 'error_status', 'foreign_seal')
+    return json(res, 400, errorBody('invalid_request_error', 'The sealed content could not be verified.'))
+  }
   const { turn, label } = pickTurn(ask)
   const abort = new AbortController()
   res.on('close', () => {

@@ -15,13 +15,13 @@ export function filesWith(wanted: Wanted, folders: readonly string[]): string[] 
     .flatMap((folder) => readdirSync(folder, { withFileTypes: true, recursive: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => `${entry.parentPath}/${entry.name}`)
-    .filter((path) => holds(wanted, readIfThere(path)))
+    .filter((path) => textHolds(wanted, readIfThere(path)))
 }
 
 /** Processes whose arguments or environment hold one. */
 export function processesWith(wanted: Wanted): string[] {
   return processes()
-    .filter(({ argv, environ }) => holds(wanted, argv) || holds(wanted, environ))
+    .filter(({ argv, environ }) => textHolds(wanted, argv) || textHolds(wanted, environ))
     .map(({ pid, argv }) => `${pid} ${argv.replaceAll('\0', ' ')}`)
 }
 
@@ -32,7 +32,8 @@ export function routeDigest(routeId: string): string {
   return createHash('sha256').update(routeId).digest('base64url')
 }
 
-function holds({ texts, digests }: Wanted, content: string): boolean {
+/** Whether a text holds one, as it is or in a usual encoding. */
+export function textHolds({ texts, digests }: Wanted, content: string): boolean {
   const forms = texts.flatMap((text) => [text, Buffer.from(text).toString('base64'), encodeURIComponent(text)])
   if (forms.some((form) => content.includes(form))) return true
   for (const [found] of content.matchAll(CANDIDATE)) {

@@ -35,12 +35,17 @@ export interface Upstream extends AsyncDisposable {
   requests(): Promise<UpstreamRequest[]>
 }
 
-export async function startUpstream(dir: string, turns: UpstreamTurn[] = []): Promise<Upstream> {
+/** `seal`: what it keeps of its reasoning bears this name, and what bears another one is refused, as Providers do. */
+export async function startUpstream(
+  dir: string,
+  turns: UpstreamTurn[] = [],
+  { seal }: { seal?: string } = {},
+): Promise<Upstream> {
   mkdirSync(dir, { recursive: true })
   const script = join(dir, 'script.json')
   // 426: Codex then uses HTTP at once. codex-acp asks for a title beside the conversation.
   const rules = [{ match: { model: 'gpt-5.6-luna' }, steps: [{ text: 'A title' }] }]
-  writeFileSync(script, JSON.stringify({ wsStatus: 426, rules, turns }))
+  writeFileSync(script, JSON.stringify({ wsStatus: 426, rules, turns, seal }))
   const child = spawn(process.execPath, [PROGRAM, '--port', '0', '--script', script, '--quiet'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -17,6 +17,7 @@ export function executePrompt(
   sink: ExecutionSink,
 ): Execution {
   const { session, desk, sessionId } = worker
+  const forgetStrips = tellStrips(parts, worker, sink)
   const exchangeBefore = parts.providers.lastExchange(sessionId)?.n ?? 0
   parts.providers.allowFailover(worker.workerId, spec.policy.failover !== 'off')
   const untold = tellOfFallbacks(parts, sessionId, sink)
@@ -37,6 +38,7 @@ export function executePrompt(
 
   const ended = run().then((end) => {
     untold()
+    forgetStrips()
     worker.lend(null)
     pool.giveBack(worker)
     return end
@@ -73,6 +75,21 @@ function tellOfFallbacks({ providers }: Parts, sessionId: string, sink: Executio
     const name = providers.connectionName(connectionId) ?? 'another Provider'
     const message = `The session’s Provider did not answer. ${name} answered instead, with ${modelSent}.`
     sink.push({ kind: 'notice', code: 'answered_by_fallback', message, level: 'warning' })
+  })
+}
+
+/** Once a worker and Provider: the agent still holds what was cut, so every request from now on is. */
+function tellStrips({ providers }: Parts, worker: LiveWorker, sink: ExecutionSink): () => void {
+  return providers.onExchange(({ sessionId, connectionId, stripped }) => {
+    if (!stripped || sessionId !== worker.sessionId || worker.toldStripped === connectionId) return
+    worker.toldStripped = connectionId
+    const name = providers.connectionName(connectionId) ?? 'this Provider'
+    sink.push({
+      kind: 'notice',
+      code: 'history_stripped',
+      message: `${name} was sent this conversation without what only the Provider before it can read: its hidden reasoning.`,
+      level: 'info',
+    })
   })
 }
 

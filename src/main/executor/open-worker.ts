@@ -151,6 +151,7 @@ export async function openWorker(
       desk,
       openedAtMs: clock.nowMs(),
       setup,
+      toldStripped: null,
       lend(next) {
         current = next
         desk.lend(next?.sink ?? null)

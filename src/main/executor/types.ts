@@ -61,6 +61,8 @@ export interface LiveWorker {
   readonly desk: PermissionDesk
   readonly openedAtMs: number
   setup: WorkerSetup
+  /** The connection of which the session was told that it gets the history cut. */
+  toldStripped: string | null
   /** Whose run gets content, and publishes files, from now on. */
   lend(run: { sink: ExecutionSink; runId: string } | null): void
   /** True once its process went, by itself or by us. */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { AppError } from '../../../src/shared/errors.ts'
+import type { ExchangeRecord } from '../../../src/main/providers/index.ts'
 import { WorkerError } from '../../../src/main/workers/index.ts'
 import { settled } from '../../support/clock.ts'
 import { createBench, createSink, HELD, never, specOf } from './support.ts'
@@ -284,6 +285,21 @@ describe('a worker ended by hand', () => {
   })
 })
 
+const EXCHANGE: ExchangeRecord = {
+  n: 1,
+  sessionId: 'a',
+  connectionId: 'connection',
+  modelSent: 'model',
+  origin: 'upstream',
+  status: 200,
+  code: null,
+  streamError: null,
+  retryAfterMs: null,
+  requestId: 'req-1',
+  failover: false,
+  stripped: false,
+}
+
 describe('how a turn ends', () => {
   test.each([
     ['end_turn', 'completed'],
@@ -303,19 +319,7 @@ describe('how a turn ends', () => {
 
   test('what the Router saw of this very turn beats the agent’s wording', async () => {
     const run = await bench.executor.start(specOf('a'), createSink(), never)
-    bench.exchange = {
-      n: 1,
-      sessionId: 'a',
-      connectionId: 'connection',
-      modelSent: 'model',
-      origin: 'upstream',
-      status: 429,
-      code: null,
-      streamError: null,
-      retryAfterMs: 3_000,
-      requestId: 'req-1',
-      failover: false,
-    }
+    bench.exchange = { ...EXCHANGE, status: 429, retryAfterMs: 3_000 }
     bench.workers[0]?.end(new AppError('turn_failed', 'The agent failed.'))
     expect(await run.ended).toMatchObject({
       outcome: 'failed',
@@ -330,19 +334,7 @@ describe('how a turn ends', () => {
   test('who answered in place of the session’s Provider is said once, and a run may want nobody else', async () => {
     const sink = createSink()
     const run = await bench.executor.start(specOf('a', policyOf({ failover: 'off' })), sink, never)
-    const exchange = {
-      n: 1,
-      sessionId: 'a',
-      connectionId: 'other',
-      modelSent: 'model-b',
-      origin: 'upstream',
-      status: 200,
-      code: null,
-      streamError: null,
-      retryAfterMs: null,
-      requestId: null,
-      failover: true,
-    } as const
+    const exchange = { ...EXCHANGE, connectionId: 'other', modelSent: 'model-b', failover: true }
     for (const change of [{ failover: false }, { status: 503 }, { sessionId: 'b' }, {}, {}]) {
       bench.tellExchange({ ...exchange, ...change })
     }
@@ -362,6 +354,26 @@ describe('how a turn ends', () => {
       [bench.workers[0]?.workerId, false],
       [bench.workers[0]?.workerId, true],
     ])
+  })
+
+  test('PR-A32 a history that is sent without its hidden reasoning is told once for each Provider', async () => {
+    const told: string[] = []
+    const turn = async (...exchanges: (typeof EXCHANGE)[]): Promise<void> => {
+      const sink = createSink()
+      const run = await bench.executor.start(specOf('a'), sink, never)
+      for (const exchange of exchanges) bench.tellExchange(exchange)
+      bench.workers[0]?.end({ stop: 'end_turn' })
+      await run.ended
+      const notices = sink.updates.filter((update) => update.kind === 'notice')
+      told.push(notices.map(({ code, message }) => `${code}: ${message}`).join())
+    }
+    const cut = { ...EXCHANGE, stripped: true }
+    await turn(EXCHANGE, { ...cut, sessionId: 'another' })
+    await turn(cut, cut)
+    await turn(cut)
+    await turn({ ...cut, connectionId: 'a third' })
+    const said = expect.stringMatching(/^history_stripped: Named .* was sent this conversation without /) as string
+    expect(told).toEqual(['', said, '', said])
   })
 
   test('content between two runs reaches neither', async () => {

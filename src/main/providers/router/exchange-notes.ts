@@ -78,6 +78,7 @@ export function createExchangeNotes(clock: Clock, binding: RouteBinding, endpoin
       retryAfterMs: notes.retryAfterMs,
       requestId: notes.requestId,
       failover: failoverIndex > 0,
+      stripped: notes.flags.includes('stripped'),
       failoverIndex,
       flags: failoverIndex > 0 ? [...notes.flags, 'failover'] : notes.flags,
       bytesIn: notes.bytesIn,

@@ -114,6 +114,8 @@ export interface ExchangeRecord {
   readonly requestId: string | null
   /** Another than the connection that the session chose has answered. */
   readonly failover: boolean
+  /** What only another Provider can read was cut out of it. */
+  readonly stripped: boolean
 }
 
 export type ExchangeFlag = 'model_normalised' | 'effort_set' | 'stripped' | 'websocket' | 'compacted' | 'failover'
