@@ -123,6 +123,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
       home: env['HOME'] ?? homedir(),
     },
     upstreamProxy: () => settings.get('upstreamProxy'),
+    inspectsRequests: () => settings.get('requestInspector'),
     bundledCodexModels: (signal) => bundledCodexModels({ log, hostEnv }, signal),
   })
   rehearsalOrigin = (await rehearsal.start()).origin
@@ -130,6 +131,9 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
   const starting = new AbortController()
   await providers.start(starting.signal)
   undo.defer(() => providers.stop())
+  settings.subscribe(({ requestInspector }) => {
+    if (!requestInspector) providers.forgetRequests()
+  })
   await ensureRehearsal(providers, log)
 
   const workers = createWorkers({ ...platform, hostEnv })

@@ -82,6 +82,12 @@ export const SETTINGS = {
     about:
       'Leave the config files of agents pointed at the gateway when Wheelhouse quits. Until it runs again they wait.',
   }),
+  requestInspector: setting({
+    schema: z.boolean(),
+    default: true,
+    about:
+      'Keep a list of the newest requests to models while Wheelhouse runs: when, where to and how long, never what.',
+  }),
   upstreamProxy: setting({
     schema: z.union([z.enum(['none', 'system']), ProxyUrl]),
     default: 'none',

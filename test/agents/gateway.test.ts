@@ -13,6 +13,20 @@ import { startUpstream } from './upstream.ts'
 
 const KEY_OF_FIRST = 'sk-key-of-the-first-connection'
 const KEY_OF_SECOND = 'sk-key-of-the-second-connection'
+const jwt = [{ alg: 'none' }, { email: 'me@example.org', exp: 4_102_444_800 }, '']
+  .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+  .join('.')
+/** As much of a ChatGPT login as Codex reads. */
+const LOGIN = JSON.stringify({
+  OPENAI_API_KEY: null,
+  tokens: {
+    id_token: jwt,
+    access_token: 'canary-access',
+    refresh_token: 'canary-refresh',
+    account_id: 'canary-account',
+  },
+  last_refresh: new Date().toISOString(),
+})
 const BEFORE = '# mine\nmodel = "gpt-5.2" # kept\n\n[mcp_servers]\n'
 
 async function openWorld() {
@@ -29,10 +43,10 @@ async function openWorld() {
   return { world, codexHome, env, workDir: world.dir.path }
 }
 
-async function takeOver(providers: Providers, kind: ProjectionKind): Promise<void> {
+async function takeOver(providers: Providers, kind: ProjectionKind, keepLogin = false): Promise<void> {
   const takeover = providers.gateway().takeover('codex')
-  const { digest } = await takeover.plan({ kind })
-  expect((await takeover.enable({ kind, digest })).status.state).toBe('active')
+  const { digest } = await takeover.plan({ kind, keepLogin })
+  expect((await takeover.enable({ kind, keepLogin, digest })).status.state).toBe('active')
 }
 
 async function ask(env: Readonly<Record<string, string>>, cwd: string, prompt: string): Promise<string> {
@@ -106,6 +120,30 @@ describeWithAgent('codex', 'plain Codex under takeover', () => {
     expect(after).toContain('[mcp_servers.mine]')
     expect(after.startsWith('# mine\nmodel = "gpt-5.2" # kept\n')).toBe(true)
     expect(readdirSync(codexHome).filter((name) => name.endsWith('.tmp'))).toEqual([])
+  })
+})
+
+describeWithAgent('codex', 'plain Codex that stays signed in under takeover', () => {
+  test('PR-A76 PR-A88 its login comes along and is removed, and a dead key of the Provider costs it no refresh', async () => {
+    const { world, codexHome, env, workDir } = await openWorld()
+    await using _world = world
+    await using upstream = await startUpstream(world.dir.at('upstream'), [say('signed in'), { status: 401 }])
+    writeFileSync(join(codexHome, 'auth.json'), LOGIN)
+    // What it asks its maker when it is signed in is no part of this, and is waited for where there is no network.
+    writeFileSync(join(codexHome, 'config.toml'), '[features]\nplugins = false\napps = false\n')
+    const { providers } = await world.open()
+    const { id } = await create(providers, customInput('One', `http://127.0.0.1:${upstream.port}/v1`), KEY_OF_FIRST)
+    await providers.gateway().setUpstream('codex', id)
+    await takeOver(providers, 'provider_table', true)
+    expect(await ask(env, workDir, 'who are you')).toContain('signed in')
+    await expect(ask(env, workDir, 'and now')).rejects.toThrow(/codex exec/)
+    const asked = await upstream.requests()
+    expect(asked).toHaveLength(2)
+    for (const { headers } of asked) {
+      expect(headers['authorization']).toBe(`Bearer ${KEY_OF_FIRST}`)
+      expect(JSON.stringify(headers)).not.toMatch(/whg_|canary-|chatgpt-account-id/)
+    }
+    expect(readFileSync(join(codexHome, 'auth.json'), 'utf8')).toBe(LOGIN)
   })
 })
 

@@ -6,8 +6,10 @@ import { EXIT } from './exit-codes.ts'
 import type { Command } from './index.ts'
 import { UsageError } from './usage.ts'
 
-const ACTIONS = ['status', 'plan', 'enable', 'disable', 'repair', 'restore'] as const
+const ACTIONS = ['status', 'plan', 'enable', 'disable', 'repair', 'restore', 'rotate-key'] as const
 type Action = (typeof ACTIONS)[number]
+/** They need no client: they are about both. */
+const OF_BOTH: ReadonlySet<Action> = new Set(['status', 'rotate-key'])
 const CLIENTS: readonly GatewayClient[] = ['codex', 'claude']
 const KINDS = ['base_url', 'provider_table'] as const
 
@@ -15,6 +17,7 @@ interface Options {
   clients: readonly GatewayClient[]
   config: string | undefined
   kind: (typeof KINDS)[number] | undefined
+  keepLogin: boolean | undefined
   json: boolean
 }
 
@@ -26,9 +29,11 @@ export const takeover: Command = (args) => {
       client: { type: 'string' },
       config: { type: 'string' },
       as: { type: 'string' },
+      'keep-login': { type: 'boolean' },
       json: { type: 'boolean' },
     },
     allowPositionals: true,
+    allowNegative: true,
     strict: true,
   })
   const action = ACTIONS.find((each) => each === positionals[0])
@@ -36,7 +41,7 @@ export const takeover: Command = (args) => {
     throw new UsageError(`takeover takes one of: ${ACTIONS.join(', ')}.`)
   const client = CLIENTS.find((each) => each === values.client)
   if (values.client !== undefined && client === undefined) throw new UsageError('--client is codex or claude.')
-  if (client === undefined && action !== 'status')
+  if (client === undefined && !OF_BOTH.has(action))
     throw new UsageError(`takeover ${action} needs --client codex or claude.`)
   const kind = KINDS.find((each) => each === values.as)
   if (values.as !== undefined && kind === undefined) throw new UsageError('--as is base_url or provider_table.')
@@ -44,6 +49,7 @@ export const takeover: Command = (args) => {
     clients: client === undefined ? CLIENTS : [client],
     config: values.config,
     kind,
+    keepLogin: values['keep-login'],
     json: values.json === true,
   }
   return async ({ bridge, shared }) => {
@@ -65,6 +71,7 @@ async function act(bridge: Bridge, action: Action, options: Options): Promise<{ 
   const more = {
     ...(options.config === undefined ? {} : { configPath: options.config }),
     ...(options.kind === undefined ? {} : { kind: options.kind }),
+    ...(options.keepLogin === undefined ? {} : { keepLogin: options.keepLogin }),
   }
   if (action === 'plan') {
     const plan = await bridge.call('gateway.plan', { client, ...more })
@@ -78,6 +85,10 @@ async function act(bridge: Bridge, action: Action, options: Options): Promise<{ 
   if (action === 'status') {
     const gateway = await bridge.call('gateway.status', {})
     return { json: gateway, text: statusText(gateway, options.clients) }
+  }
+  if (action === 'rotate-key') {
+    const { gateway, durable } = await bridge.call('gateway.rotateKey', {})
+    return { json: { gateway, durable }, text: `the gateway has a new key\n${statusText(gateway, options.clients)}` }
   }
   const procedure = { disable: 'gateway.disable', repair: 'gateway.repair', restore: 'gateway.restoreBackup' } as const
   const { gateway, durable } = await bridge.call(procedure[action], { client })

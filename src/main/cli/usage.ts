@@ -39,7 +39,8 @@ wheelhouse sessions [--json]
 wheelhouse trust FOLDER | --list [--json]
 wheelhouse untrust FOLDER
 wheelhouse takeover status|plan|enable|disable|repair|restore --client codex|claude [--as base_url|provider_table]
-                    [--config FILE] [--json]
+                    [--[no-]keep-login] [--config FILE] [--json]
+wheelhouse takeover rotate-key [--json]
 
 Exit codes of run and schedule run: 0 completed, 1 failed, 2 wrong usage, 3 something was denied or blocked, 130 interrupted.
 The data folder is $WHEELHOUSE_HOME, or the system's usual place. Commands use the host that runs on it, or one of their own.

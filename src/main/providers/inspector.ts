@@ -8,17 +8,21 @@ export interface Inspector {
   /** Newest first. */
   list(): readonly Inspected[]
   subscribe(listener: (request: Inspected) => void): () => void
+  /** Forgets what it has. */
+  clear(): void
 }
 
 /** `id` counts from 1 over routes and gateway together. */
 export type Inspected = Exchange & { readonly id: number }
 
-export function createInspector(): Inspector {
+/** `isOn`: while it says no, nothing is kept and nobody is told. */
+export function createInspector(isOn: () => boolean): Inspector {
   const ring: Inspected[] = []
   const listeners = new Set<(request: Inspected) => void>()
   let count = 0
   return {
     record(exchange) {
+      if (!isOn()) return
       count += 1
       const request = { ...exchange, id: count }
       ring.push(request)
@@ -30,5 +34,6 @@ export function createInspector(): Inspector {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
+    clear: () => void ring.splice(0),
   }
 }

@@ -38,7 +38,7 @@ export function createProviders(deps: ProvidersDeps): Providers {
   const lock = createMutex()
   const listeners = new Set<() => void>()
   const exchanges = createExchanges(log)
-  const inspector = createInspector()
+  const inspector = createInspector(deps.inspectsRequests ?? (() => true))
   const gatewayListeners = new Set<() => void>()
   let system: System | null = null
   let failure: AppError | null = null
@@ -328,6 +328,7 @@ export function createProviders(deps: ProvidersDeps): Providers {
       return () => void gatewayListeners.delete(listener)
     },
     requests: () => inspector.list(),
+    forgetRequests: () => inspector.clear(),
     onRequest: (listener) => inspector.subscribe(listener),
   }
 }

@@ -59,6 +59,8 @@ export interface ProvidersDeps {
   bodyCapBytes: () => number
   /** The machine gateway; without it, it listens nowhere by itself and leaves every config file alone. */
   gateway?: GatewayOptions
+  /** The setting `requestInspector`; on by default. */
+  inspectsRequests?: () => boolean
   /** The setting `upstreamProxy`. */
   upstreamProxy: () => string
   /** Ports of other listeners of ours, which no connection may name. */

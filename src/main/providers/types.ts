@@ -395,6 +395,8 @@ export interface Providers {
   /** The newest requests of routes and gateway, the newest first; forgotten with the host. */
   requests(): readonly Inspected[]
   onRequest(listener: (request: Inspected) => void): () => void
+  /** The inspector was switched off: it keeps nothing of before. */
+  forgetRequests(): void
   /** Forgets every key held in memory: on lock and on sleep. The next request reads the store again. */
   dropKeys(): void
 }

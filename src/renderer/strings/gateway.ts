@@ -36,7 +36,8 @@ const WARNINGS: Readonly<Record<TakeoverWarning, string>> = {
   profile_overrides_provider: 'A profile names a Provider of its own and goes past the gateway when it is used.',
   config_path_changed: 'The agent now looks for its file in another place.',
   other_auth_present: 'Another key of yours stands in the file. It is sent along, and removed by the gateway.',
-  higher_scope_overrides: 'Settings of the machine’s owner name another address, which wins.',
+  higher_scope_overrides:
+    'Settings of higher rank name another address, which wins where they count: the machine owner’s, or those of a project that the agent was used in.',
   managed_settings_present: 'Settings of the machine’s owner are there and may win over this file.',
   system_proxy_may_capture_loopback: 'A proxy is set without an exception for 127.0.0.1: it may get these requests.',
   login_goes_to_the_port:
@@ -77,6 +78,9 @@ export const gateway = {
   enableText: 'This is all that changes in the file. What may be a secret is not shown.',
   creates: 'The file is made.',
   how: 'How it is written',
+  keepLogin: 'Stay signed in to Codex',
+  keepLoginText:
+    'Its own model list and plugins go on working. The login comes along with each request, and the gateway removes it.',
   line: (line: number) => `Line ${line}`,
   change: (path: string) => `Change of ${path}`,
   removed: 'Removed: ',
@@ -91,10 +95,16 @@ export const gateway = {
   restoreTitle: (client: GatewayClient) => `Restore the file of ${CLIENTS[client]}?`,
   restoreText:
     'The exact file from before takes the place of today’s. Every edit made since is dropped from it; a copy of today’s file is kept with the data of Wheelhouse.',
+  keyText: 'Only agents with the gateway’s key are served. It stands in the files below.',
+  newKey: 'New key',
+  newKeyTitle: 'Give the gateway a new key?',
+  newKeyText:
+    'The old key opens nothing from then on. The files that lead here get the new one; agents that run now have to be started again.',
   requests: 'Requests',
   requestsText:
     'The newest requests of all agents. What they said is never kept; the list is forgotten when Wheelhouse ends.',
   noRequests: 'No request was made yet.',
+  requestsOff: 'Nothing is listed: the list of requests is switched off under Settings, Network.',
   columns: {
     time: 'Time',
     from: 'From',

@@ -10,6 +10,7 @@ const LABELS: Readonly<Record<SettingKey, string>> = {
   requestBodyCapMiB: 'Request size limit',
   gatewayPort: 'Gateway port',
   keepTakeoverOnQuit: 'Keep agents on the gateway',
+  requestInspector: 'List requests',
   upstreamProxy: 'Proxy',
   deliveryTargets: 'Where answers go',
   welcomeDone: 'First steps',

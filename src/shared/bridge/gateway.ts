@@ -49,6 +49,8 @@ export const TakeoverView = z.object({
   warnings: z.array(TakeoverWarning),
   configPath: z.string(),
   kind: ProjectionKind.nullable(),
+  /** `provider_table` alone: Codex stays signed in. */
+  keepLogin: z.boolean(),
   /** Switched on, whatever became of it. */
   enabled: z.boolean(),
   restoreAvailable: z.boolean(),
@@ -70,6 +72,7 @@ export type GatewayView = z.infer<typeof GatewayView>
 export const TakeoverPlan = z.object({
   client: GatewayClient,
   kind: ProjectionKind,
+  keepLogin: z.boolean(),
   path: z.string(),
   creates: z.boolean(),
   hunks: z.array(z.object({ line: z.int(), before: z.array(z.string()), after: z.array(z.string()) })),
@@ -111,8 +114,14 @@ export const RequestView = z.object({
 export type RequestView = z.infer<typeof RequestView>
 
 const client = z.strictObject({ client: GatewayClient })
-/** Another file than the client's usual one: for the command line alone. */
-const configPath = z.string().max(4_096).optional()
+const wanted = {
+  client: GatewayClient,
+  /** Absent: as it is, or what fits this machine. */
+  kind: ProjectionKind.optional(),
+  keepLogin: z.boolean().optional(),
+  /** Another file than the client's usual one: for the command line alone. */
+  configPath: z.string().max(4_096).optional(),
+}
 const changed = z.object({ gateway: GatewayView, durable: z.boolean() })
 
 export const gatewayProcedures = {
@@ -122,22 +131,22 @@ export const gatewayProcedures = {
     output: changed,
   }),
   'gateway.plan': query({
-    input: z.strictObject({ client: GatewayClient, kind: ProjectionKind.optional(), configPath }),
+    input: z.strictObject(wanted),
     output: TakeoverPlan,
   }),
   'gateway.enable': mutation({
     input: z.strictObject({
-      client: GatewayClient,
-      kind: ProjectionKind.optional(),
+      ...wanted,
       /** Of the plan that was shown. */
       digest: z.string().max(128),
-      configPath,
     }),
     output: changed,
   }),
   'gateway.disable': mutation({ input: client, output: changed }),
   'gateway.repair': mutation({ input: client, output: changed }),
   'gateway.restoreBackup': mutation({ input: client, output: changed }),
+  /** A new key for the gateway: the old one opens nothing from then on, and the files that lead to it get the new one. */
+  'gateway.rotateKey': mutation({ input: z.strictObject({}), output: changed }),
   /** The newest requests of all agents, the newest first. Gone at a restart. */
   'gateway.requests': query({
     input: z.strictObject({ limit: z.int().min(1).max(500).default(100) }),

@@ -67,7 +67,15 @@ function opaqueMap(png: Buffer): string {
 }
 
 test('DT-A16 the tick of an agent follows what is, and says when that is not whole', () => {
-  const takeover = { detail: null, warnings: [], configPath: '/c', kind: null, enabled: true, restoreAvailable: false }
+  const takeover = {
+    detail: null,
+    warnings: [],
+    configPath: '/c',
+    kind: null,
+    enabled: true,
+    keepLogin: false,
+    restoreAvailable: false,
+  }
   const gateway = {
     listening: true,
     address: '127.0.0.1:1',

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerResponse } from 'n
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { zstdCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Providers, ProvidersDeps } from '../../../src/main/providers/index.ts'
+import type { Providers } from '../../../src/main/providers/index.ts'
 import { CANARY, codeOf, create, createFakeUpstream, createWorld, customInput } from './support.ts'
 import type { FakeUpstream, World } from './support.ts'
 
@@ -55,10 +55,13 @@ function send(
   })
 }
 
-async function openGatewayWorld(more: Partial<ProvidersDeps['gateway']> = {}) {
+let inspects = true
+
+async function openGatewayWorld() {
   const port = await freePort()
   const world = await createWorld({
-    gateway: { port: () => port, keepTakeover: () => false, resume: true, home: '/nowhere', ...more },
+    gateway: { port: () => port, keepTakeover: () => false, resume: true, home: '/nowhere' },
+    inspectsRequests: () => inspects,
   })
   return { world, port }
 }
@@ -193,6 +196,7 @@ describe('the machine gateway', () => {
     expect(second.requests.at(-1)?.body).toBe(BODY)
     response.end('"first"}')
     expect((await running).text).toBe('{"from":"first"}')
+    first.answer((_request, answer) => void answer.end('{}'))
     await providers.gateway().setUpstream('codex', firstId)
   })
 
@@ -209,10 +213,61 @@ describe('the machine gateway', () => {
     expect(await codeOf(providers.deleteConnection(firstId, revision))).toBe('model_profile_in_use')
   })
 
+  test('a new key is in the file at once, and the old one opens nothing', async () => {
+    const path = world.dir.at('codex-home', 'config.toml')
+    const old = key
+    expect(await providers.gateway().rotateKey()).toEqual({ applied: true, durable: true })
+    const text = readFileSync(path, 'utf8')
+    key = /whg_[A-Za-z0-9_-]{43}/.exec(text)?.[0] ?? ''
+    expect(key).not.toBe(old)
+    expect(text).not.toContain(old)
+    const before = first.requests.length
+    expect((await send(port, '/v1/responses', { headers: auth(), body: BODY })).status).toBe(200)
+    for (const headers of [{ 'x-wheelhouse-gateway-key': old }, { authorization: `Bearer ${old}` }]) {
+      expect((await send(port, '/claude/v1/messages', { headers: { ...json, ...headers }, body: BODY })).status).toBe(
+        401,
+      )
+    }
+    expect((await send(port, `/k/${old}/v1/responses`, { headers: json, body: BODY })).text).toContain(
+      'gateway_auth_required',
+    )
+    expect(first.requests).toHaveLength(before + 1)
+    expect((await providers.gateway().status()).takeovers[0]).toMatchObject({ state: 'active' })
+  })
+
+  test('a new key leaves a file alone that a person changed, and says that it drifted', async () => {
+    const path = world.dir.at('codex-home', 'config.toml')
+    const text = readFileSync(path, 'utf8')
+    const edited = text.replace(
+      'supports_websockets = false',
+      'supports_websockets = false\nquery_params = { a = "b" }',
+    )
+    writeFileSync(path, edited)
+    await providers.gateway().rotateKey()
+    expect(readFileSync(path, 'utf8')).toBe(edited)
+    expect((await providers.gateway().status()).takeovers[0]).toMatchObject({ detail: 'block_user_changed' })
+    expect((await send(port, '/v1/responses', { headers: auth(), body: BODY })).status).toBe(400)
+    writeFileSync(path, text)
+    await providers.gateway().takeover('codex').repair()
+    key = /whg_[A-Za-z0-9_-]{43}/.exec(readFileSync(path, 'utf8'))?.[0] ?? ''
+    expect((await send(port, '/v1/responses', { headers: auth(), body: BODY })).status).toBe(200)
+  })
+
   test('the inspector keeps what a request was, and neither bodies nor keys', () => {
     const [request] = providers.requests()
     expect(request).toMatchObject({ client: 'codex', modelAsked: 'gpt-x', modelSent: 'gpt-x', status: 200 })
     expect(JSON.stringify(providers.requests())).not.toMatch(/whg_|canary|1e400/)
+  })
+
+  test('the inspector, switched off, keeps nothing', async () => {
+    inspects = false
+    providers.forgetRequests()
+    expect(providers.requests()).toEqual([])
+    expect((await send(port, '/v1/responses', { headers: auth(), body: BODY })).status).toBe(200)
+    expect(providers.requests()).toEqual([])
+    inspects = true
+    await send(port, '/v1/responses', { headers: auth(), body: BODY })
+    expect(providers.requests()).toHaveLength(1)
   })
 })
 

@@ -2,7 +2,6 @@ import { GatewayView, RequestView, TakeoverPlan } from '../../../shared/bridge/i
 import type { gatewayProcedures } from '../../../shared/bridge/gateway.ts'
 import { AppError } from '../../../shared/errors.ts'
 import type { GatewayStatus, Inspected, Providers, TakeoverChange } from '../../providers/index.ts'
-import { compact } from '../compact.ts'
 import type { CallContext, HandlersOf } from '../types.ts'
 
 /** In the contract's own shape: a field that the contract does not name stays behind. */
@@ -24,18 +23,21 @@ export function gatewayHandlers({ providers }: { providers: Providers }): Handle
       const { durable } = await providers.gateway().setUpstream(client, connectionId)
       return { gateway: await now(), durable }
     },
-    'gateway.plan': async ({ client, kind, configPath }, context) => {
-      demandCommandLine(configPath, context)
-      return TakeoverPlan.parse(await providers.gateway().takeover(client).plan(compact({ kind, configPath })))
+    'gateway.plan': async ({ client, ...wanted }, context) => {
+      demandCommandLine(wanted.configPath, context)
+      return TakeoverPlan.parse(await providers.gateway().takeover(client).plan(wanted))
     },
-    'gateway.enable': async ({ client, kind, digest, configPath }, context) => {
-      demandCommandLine(configPath, context)
-      const takeover = providers.gateway().takeover(client)
-      return changed(await takeover.enable({ digest, ...compact({ kind, configPath }) }))
+    'gateway.enable': async ({ client, ...request }, context) => {
+      demandCommandLine(request.configPath, context)
+      return changed(await providers.gateway().takeover(client).enable(request))
     },
     'gateway.disable': async ({ client }) => changed(await providers.gateway().takeover(client).disable()),
     'gateway.repair': async ({ client }) => changed(await providers.gateway().takeover(client).repair()),
     'gateway.restoreBackup': async ({ client }) => changed(await providers.gateway().takeover(client).restoreBackup()),
+    'gateway.rotateKey': async () => {
+      const { durable } = await providers.gateway().rotateKey()
+      return { gateway: await now(), durable }
+    },
     'gateway.requests': ({ limit }) => ({ requests: providers.requests().slice(0, limit).map(requestView) }),
   }
 }

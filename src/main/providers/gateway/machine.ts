@@ -69,6 +69,11 @@ export interface MachineGateway {
   takeover(client: TakeoverClient): Takeover
   /** The next request of the client goes there; a running one ends where it began. Null: nowhere. @throws AppError `model_profile_not_found`, `model_profile_invalid`. */
   setUpstream(client: TakeoverClient, connectionId: string | null): Promise<PersistOutcome>
+  /**
+   * A new local key. The old one opens nothing from then on; the files that are taken over get the new one, but for those
+   * that a person changed: they wait for a repair. @throws AppError `credential_store_unavailable`, `credential_store_failed`.
+   */
+  rotateKey(): Promise<PersistOutcome>
   /** A switch of the client's Provider: the gateway goes along where it serves that client. */
   follow(client: ClientId, connectionId: string): Promise<void>
   /** The clients whose requests go to that connection. */
@@ -145,12 +150,25 @@ export async function openMachineGateway(deps: MachineGatewayDeps): Promise<Mach
   }
 
   async function localKey(): Promise<Secret> {
-    const known = await keys.get(LOCAL_KEY)
-    if (known !== null) return known
-    const made = createSecret(`whg_${Buffer.from(deps.ids.bytes(KEY_BYTES)).toString('base64url')}`)
-    const { applied } = await keys.set(LOCAL_KEY, made)
-    if (!applied) throw new AppError('credential_store_failed', 'The gateway’s key could not be stored.')
-    return made
+    return (await keys.get(LOCAL_KEY)) ?? (await makeKey()).key
+  }
+
+  async function makeKey(): Promise<{ key: Secret; outcome: PersistOutcome }> {
+    const key = createSecret(`whg_${Buffer.from(deps.ids.bytes(KEY_BYTES)).toString('base64url')}`)
+    const outcome = await keys.set(LOCAL_KEY, key)
+    if (!outcome.applied) throw new AppError('credential_store_failed', 'The gateway’s key could not be stored.')
+    return { key, outcome }
+  }
+
+  /** A crash between the two is made good by the next start, which finds files with another key than its own. */
+  async function rotateKey(): Promise<PersistOutcome> {
+    const outcomes = [(await lock.run(makeKey)).outcome]
+    for (const client of CLIENTS) {
+      const { enabled, detail } = await takeovers[client].status()
+      if (enabled && detail === 'address_changed') outcomes.push((await takeovers[client].repair()).outcome)
+    }
+    deps.onChange()
+    return { applied: true, durable: outcomes.every(({ durable }) => durable) }
   }
 
   function makeTakeover(client: TakeoverClient): Takeover {
@@ -235,6 +253,7 @@ export async function openMachineGateway(deps: MachineGatewayDeps): Promise<Mach
     },
     takeover: (client) => takeovers[client],
     setUpstream,
+    rotateKey,
     async follow(client, connectionId) {
       if (client !== 'builtin' && choice?.[client] !== undefined) await setUpstream(client, connectionId)
     },

@@ -77,7 +77,7 @@ export function isOurTable(table: Table): boolean {
   const key = isTable(headers) ? headers['x-wheelhouse-gateway-key'] : undefined
   const address = /^http:\/\/(127\.0\.0\.1:\d+)\/v1$/.exec(String(table['base_url']))?.[1]
   if (typeof key !== 'string' || !key.startsWith('whg_') || address === undefined) return false
-  return isDeepStrictEqual(plain(table), tableOf({ address, key }))
+  return [false, true].some((keepLogin) => isDeepStrictEqual(plain(table), tableOf({ address, key, keepLogin })))
 }
 
 export function plain(value: unknown): unknown {

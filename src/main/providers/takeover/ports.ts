@@ -40,18 +40,24 @@ export interface TakeoverDeps {
   onChange(): void
 }
 
-export interface EnableRequest {
+/** How it is to be written. Absent: as it is, or what fits this machine. */
+export interface Wanted {
   kind?: ProjectionKind | undefined
+  /** `provider_table` alone: Codex stays signed in. */
+  keepLogin?: boolean | undefined
+  configPath?: string | undefined
+}
+
+export interface EnableRequest extends Wanted {
   /** Of the plan that the person saw. */
   digest: string
-  configPath?: string | undefined
 }
 
 export interface Takeover {
   /** Reads the file each time, writes nothing. */
   status(): Promise<TakeoverStatus>
   /** @throws AppError `takeover_config_*`, `takeover_conflict`, `takeover_projection_failed`. */
-  plan(options?: { kind?: ProjectionKind | undefined; configPath?: string | undefined }): Promise<TakeoverPlan>
+  plan(wanted?: Wanted): Promise<TakeoverPlan>
   /** @throws AppError as `plan`, and `route_listener_failed`: then the file was not touched. */
   enable(request: EnableRequest): Promise<TakeoverChange>
   disable(): Promise<TakeoverChange>

@@ -20,6 +20,8 @@ const RecordShape = z.strictObject({
   configPath: z.string().max(4_096),
   backupPath: z.string().max(4_096).optional(),
   kind: z.enum(['base_url', 'provider_table', 'env']),
+  /** Codex's table alone. */
+  keepLogin: z.literal(true).optional(),
   originals: z.array(
     z.strictObject({
       key: z.string().max(64),

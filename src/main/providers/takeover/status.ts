@@ -4,7 +4,7 @@ import { isWorldReadable, readConfig } from './config-file.ts'
 import type { ConfigFile } from './config-file.ts'
 import type { TakeoverDeps } from './ports.ts'
 import type { TakeoverRecord } from './record.ts'
-import type { Finding, TakeoverDetail, TakeoverState, TakeoverStatus, TakeoverWarning } from './types.ts'
+import type { Finding, TakeoverDetail, TakeoverState, TakeoverStatus, TakeoverWarning, Target } from './types.ts'
 
 /** Switched on, or in the middle of a change. */
 export function isOn(record: TakeoverRecord | null): record is TakeoverRecord {
@@ -32,10 +32,17 @@ export function createStatusReader(
       warnings: look.warnings,
       configPath,
       kind: record?.kind ?? null,
+      keepLogin: record?.keepLogin === true,
       enabled: record?.enabled === true,
       listening: gateway.isListening(),
       restoreAvailable: backup !== null,
     }
+  }
+
+  /** What the file should say; null: the key cannot be read. */
+  async function targetOf({ keepLogin }: TakeoverRecord): Promise<Target | null> {
+    const target = await gateway.knownTarget()
+    return target === null ? null : { ...target, keepLogin }
   }
 
   async function lookAt(
@@ -58,7 +65,7 @@ export function createStatusReader(
       finding =
         kind === null
           ? projector.inspect(file.text, projector.kinds[0] ?? 'env', null, null)
-          : projector.inspect(file.text, kind, on ? await gateway.knownTarget() : null, on ? record : null)
+          : projector.inspect(file.text, kind, on ? await targetOf(record) : null, on ? record : null)
       if (on && isWorldReadable(file)) warnings.push('config_world_readable')
       if (on) warnings.push(...projector.warnings(file.text, record.kind))
       if (on && path !== deps.configPath()) warnings.push('config_path_changed')

@@ -1,6 +1,6 @@
 /** What lies around a client's config file and changes what takeover means: a login, other files, a proxy. */
 import { readdir, readFile, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import { parse } from 'smol-toml'
 import type { ProjectionKind, TakeoverClient, TakeoverWarning } from './types.ts'
 
@@ -8,6 +8,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 const MAX_BYTES = 1_048_576
 const MAX_PROFILES = 20
+const MAX_PROJECTS = 50
 
 export interface Surroundings {
   configPath(client: TakeoverClient): string
@@ -47,10 +48,11 @@ export function createSurroundings(deps: {
         if (kind === 'provider_table') found.push('threads_hide')
         else if (await hasLogin(dirname(path))) found.push('login_goes_to_the_port')
         if (await hasProfileFile(dirname(path))) found.push('profile_overrides_provider')
+        if (await hasCodexProject(path)) found.push('higher_scope_overrides')
       } else {
         const settings = await readJson(managed)
         if (settings !== null) found.push('managed_settings_present')
-        if (isSet(asObject(asObject(settings)['env'])['ANTHROPIC_BASE_URL'])) found.push('higher_scope_overrides')
+        if (namesAddress(settings) || (await hasClaudeProject(dirname(path)))) found.push('higher_scope_overrides')
       }
       if (proxyTakesLoopback(deps.environment())) found.push('system_proxy_may_capture_loopback')
       return found
@@ -71,18 +73,42 @@ function proxyTakesLoopback(env: Environment): boolean {
   return !except.has('127.0.0.1') && !except.has('*')
 }
 
+function namesAddress(claudeSettings: unknown): boolean {
+  return isSet(asObject(asObject(claudeSettings)['env'])['ANTHROPIC_BASE_URL'])
+}
+
+/** A folder in which Claude Code was used has settings that name an address: they beat the person's own. */
+async function hasClaudeProject(configDir: string): Promise<boolean> {
+  // Beside the folder where that is the usual one, in it where another was chosen.
+  const states = [await readJson(`${configDir}.json`), await readJson(join(configDir, '.claude.json'))]
+  const folders = states.flatMap((state) => Object.keys(asObject(asObject(state)['projects'])))
+  for (const folder of folders.filter(isAbsolute).slice(-MAX_PROJECTS)) {
+    for (const name of ['settings.json', 'settings.local.json']) {
+      if (namesAddress(await readJson(join(folder, '.claude', name)))) return true
+    }
+  }
+  return false
+}
+
+/** The same of Codex, which reads such a file in trusted folders alone. */
+async function hasCodexProject(configPath: string): Promise<boolean> {
+  const trusted = Object.entries(asObject((await readToml(configPath))['projects']))
+    .filter(([folder, of]) => isAbsolute(folder) && asObject(of)['trust_level'] === 'trusted')
+    .slice(-MAX_PROJECTS)
+  for (const [folder] of trusted) if (namesProvider(await readToml(join(folder, '.codex', 'config.toml')))) return true
+  return false
+}
+
+function namesProvider(codexConfig: Readonly<Record<string, unknown>>): boolean {
+  return codexConfig['model_provider'] !== undefined || codexConfig['openai_base_url'] !== undefined
+}
+
 /** Codex loads `<name>.config.toml` over its own config when it is started with that profile. */
 async function hasProfileFile(codexHome: string): Promise<boolean> {
   const names = await readdir(codexHome).catch(() => [])
   const profiles = names.filter((name) => name.endsWith('.config.toml')).slice(0, MAX_PROFILES)
   for (const name of profiles) {
-    const text = await readSmall(join(codexHome, name))
-    try {
-      const value = parse(text ?? '')
-      if (value['model_provider'] !== undefined || value['openai_base_url'] !== undefined) return true
-    } catch {
-      // Codex says so itself.
-    }
+    if (namesProvider(await readToml(join(codexHome, name)))) return true
   }
   return false
 }
@@ -93,6 +119,15 @@ async function readSmall(path: string): Promise<string | null> {
     return found.isFile() && found.size <= MAX_BYTES ? await readFile(path, 'utf8') : null
   } catch {
     return null
+  }
+}
+
+/** Empty where there is none, or one that is no TOML: of that, Codex says so itself. */
+async function readToml(path: string): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    return parse((await readSmall(path)) ?? '')
+  } catch {
+    return {}
   }
 }
 

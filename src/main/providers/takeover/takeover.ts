@@ -12,12 +12,20 @@ import { ConfigChanged, demandWritable, isWorldReadable, readConfig, replaceConf
 import type { ConfigFile } from './config-file.ts'
 import { hunksOf } from './hunks.ts'
 import type { TakeoverRecord } from './record.ts'
-import type { EnableRequest, Takeover, TakeoverDeps } from './ports.ts'
+import type { Takeover, TakeoverDeps, Wanted } from './ports.ts'
 import { createStatusReader, isOn } from './status.ts'
 import { decodeConfig } from './text.ts'
 import type { Applied, ProjectionKind, TakeoverChange, TakeoverDetail } from './types.ts'
 
 const ATTEMPTS = 3
+
+/** A change as it would be written. */
+interface Prepared {
+  file: ConfigFile
+  kind: ProjectionKind
+  keepLogin: boolean
+  applied: Applied
+}
 
 export function createTakeover(deps: TakeoverDeps): Takeover {
   const { projector, records, gateway, files, clock, log, failpoints } = deps
@@ -50,34 +58,30 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
     return hash('sha256', JSON.stringify([file.realPath, file.text, applied.after]), 'hex')
   }
 
-  async function prepare(
-    path: string,
-    wanted: ProjectionKind | undefined,
-    record: TakeoverRecord | null,
-  ): Promise<{ file: ConfigFile; kind: ProjectionKind; applied: Applied }> {
+  async function prepare(path: string, wanted: Wanted, record: TakeoverRecord | null): Promise<Prepared> {
     const file = await readConfig(path, files)
     projector.check(file.text, path)
     const on = isOn(record)
     const found = on ? record.kind : projector.detect(file.text)
-    const kind = wanted ?? found ?? (await deps.preferredKind())
+    const kind = wanted.kind ?? found ?? (await deps.preferredKind())
+    const keepLogin = kind === 'provider_table' && (wanted.keepLogin ?? (on && record.keepLogin === true))
     if (found !== null && found !== kind) {
       throw new AppError('takeover_conflict', 'Switch takeover off before you change how it is written.')
     }
-    const applied = projector.apply(file.text, kind, await gateway.target(), on ? record : null)
-    return { file, kind, applied }
+    const target = { ...(await gateway.target()), keepLogin }
+    return { file, kind, keepLogin, applied: projector.apply(file.text, kind, target, on ? record : null) }
   }
 
   // --- switching on
 
-  async function enable(
-    request: EnableRequest | { digest: null; configPath?: string; kind?: ProjectionKind },
-  ): Promise<PersistOutcome> {
+  /** `digest` null: nobody was shown anything, it is taken up again. */
+  async function enable(request: Wanted & { digest: string | null }): Promise<PersistOutcome> {
     await gateway.ensureListening()
     const record = await loadRecord()
     await gateway.ensureUpstream()
     const path = isOn(record) ? record.configPath : await pathFor(request.configPath)
     for (let attempt = 1; ; attempt++) {
-      const prepared = await prepare(path, request.kind, record)
+      const prepared = await prepare(path, request, record)
       const digest = digestOf(prepared.file, prepared.applied)
       if (attempt === 1 && request.digest !== null && request.digest !== digest) {
         throw new AppError('takeover_conflict', 'The config file changed since it was shown. Look at the change again.')
@@ -91,7 +95,7 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
   }
 
   async function enableOnce(
-    { file, kind, applied }: { file: ConfigFile; kind: ProjectionKind; applied: Applied },
+    { file, kind, keepLogin, applied }: Prepared,
     record: TakeoverRecord | null,
   ): Promise<PersistOutcome> {
     if (applied.splices.length === 0 && record?.enabled === true) return WHOLE
@@ -108,9 +112,10 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
       configPath: file.path,
       ...backupOf(backup?.path ?? (isOurs ? record?.backupPath : undefined)),
       kind,
+      ...(keepLogin ? { keepLogin } : {}),
       originals: applied.originals.map((original) => ({ ...original })),
       addedFinalEol: applied.addedFinalEol,
-      createdFile: file.bytes === null,
+      createdFile: file.bytes === null || (isOurs && record?.createdFile === true),
     }
     const outcomes = [await records.save(next)]
     try {
@@ -196,7 +201,7 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
     const kind = record?.kind ?? found
     if (kind === null) return WHOLE
     await gateway.ensureListening()
-    const target = await gateway.target()
+    const target = { ...(await gateway.target()), keepLogin: record?.keepLogin }
     const base = isUnclosed
       ? projector.remove(file.text, record, { backup: null, force: true, target }).after
       : file.text
@@ -254,7 +259,7 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
       await gateway.ensureListening()
       if ((await status()).detail === 'address_changed') await repair()
     } else if (now.resumeOnStart === true) {
-      await enable({ digest: null, configPath: now.configPath, kind: now.kind })
+      await enable({ digest: null, configPath: now.configPath, kind: now.kind, keepLogin: now.keepLogin })
     }
   }
 
@@ -282,11 +287,11 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
 
   return {
     status,
-    plan: (options = {}) =>
+    plan: (wanted = {}) =>
       lock.run(async () => {
         const record = await loadRecord()
-        const path = isOn(record) ? record.configPath : await pathFor(options.configPath)
-        const { file, kind, applied } = await prepare(path, options.kind, record)
+        const path = isOn(record) ? record.configPath : await pathFor(wanted.configPath)
+        const { file, kind, keepLogin, applied } = await prepare(path, wanted, record)
         await demandWritable(file)
         const warnings = [
           ...(isWorldReadable(file) ? (['config_world_readable'] as const) : []),
@@ -296,6 +301,7 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
         return {
           client,
           kind,
+          keepLogin,
           path,
           creates: file.bytes === null,
           hunks: hunksOf(file.text, applied.splices),

@@ -47,6 +47,8 @@ export interface Target {
   /** `127.0.0.1:<port>`. */
   readonly address: string
   readonly key: string
+  /** Codex's table alone: Codex stays signed in and sends its login along, which the gateway removes. */
+  readonly keepLogin?: boolean | undefined
 }
 
 /** What stood under a key before. `text`: the value's own token; where it may be a real key, only `inBackup` is kept. */
@@ -119,6 +121,8 @@ export interface TakeoverStatus {
   readonly warnings: readonly TakeoverWarning[]
   readonly configPath: string
   readonly kind: ProjectionKind | null
+  /** `provider_table` alone: Codex stays signed in. */
+  readonly keepLogin: boolean
   /** Switched on, whatever became of it. */
   readonly enabled: boolean
   readonly listening: boolean
@@ -136,6 +140,7 @@ export interface PlanHunk {
 export interface TakeoverPlan {
   readonly client: TakeoverClient
   readonly kind: ProjectionKind
+  readonly keepLogin: boolean
   readonly path: string
   readonly creates: boolean
   readonly hunks: readonly PlanHunk[]

@@ -3,16 +3,22 @@ import type { GatewayClient, ProjectionKind, TakeoverPlan } from '../../../share
 import { useCall, useChange } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { PathText, Revealed } from '../../text/index.ts'
-import { Button, Dialog, ErrorNote, Select } from '../../ui/index.ts'
+import { Button, Dialog, ErrorNote, Select, Switch } from '../../ui/index.ts'
 import { Warnings } from './Warnings.tsx'
 import styles from './gateway.module.css'
+
+/** What the person chose; nothing: as it is, or what fits this machine. */
+interface Wanted {
+  kind?: ProjectionKind
+  keepLogin?: boolean
+}
 
 const CODEX_KINDS: readonly ProjectionKind[] = ['base_url', 'provider_table']
 
 /** The exact change, before it is written; what is written is what was shown, or nothing. */
 export function EnableDialog({ client, onClose }: { client: GatewayClient; onClose: () => void }) {
-  const [kind, setKind] = useState<ProjectionKind | undefined>(undefined)
-  const { plan, error, again } = usePlan(client, kind)
+  const [wanted, setWanted] = useState<Wanted>({})
+  const { plan, error, again } = usePlan(client, wanted)
   const enable = useChange('gateway.enable')
   const { gateway } = strings
   return (
@@ -31,7 +37,10 @@ export function EnableDialog({ client, onClose }: { client: GatewayClient; onClo
             pending={enable.isPending}
             onClick={() =>
               plan !== null &&
-              enable.mutate({ client, kind: plan.kind, digest: plan.digest }, { onSuccess: onClose, onError: again })
+              enable.mutate(
+                { client, kind: plan.kind, keepLogin: plan.keepLogin, digest: plan.digest },
+                { onSuccess: onClose, onError: again },
+              )
             }
           >
             {gateway.enable}
@@ -45,7 +54,15 @@ export function EnableDialog({ client, onClose }: { client: GatewayClient; onClo
           label={gateway.how}
           value={plan.kind}
           items={CODEX_KINDS.map((value) => ({ value, label: gateway.kind(value) }))}
-          onChange={setKind}
+          onChange={(kind) => setWanted({ ...wanted, kind })}
+        />
+      )}
+      {plan?.kind === 'provider_table' && (
+        <Switch
+          label={gateway.keepLogin}
+          description={gateway.keepLoginText}
+          checked={plan.keepLogin}
+          onChange={(keepLogin) => setWanted({ kind: plan.kind, keepLogin })}
         />
       )}
       {plan !== null && <PlanText plan={plan} />}
@@ -57,12 +74,8 @@ export function EnableDialog({ client, onClose }: { client: GatewayClient; onClo
 }
 
 /** Read anew each time: a file of somebody else may change at any moment. */
-function usePlan(client: GatewayClient, kind: ProjectionKind | undefined) {
-  const { data, error, isFetching, refetch } = useCall(
-    'gateway.plan',
-    { client, ...(kind === undefined ? {} : { kind }) },
-    { fresh: true },
-  )
+function usePlan(client: GatewayClient, wanted: Wanted) {
+  const { data, error, isFetching, refetch } = useCall('gateway.plan', { client, ...wanted }, { fresh: true })
   const again = (): void => void refetch()
   return { plan: isFetching || error !== null ? null : (data ?? null), error: isFetching ? null : error, again }
 }

@@ -1,6 +1,7 @@
 import { useTopic } from '../../stores/app-stores.tsx'
 import { strings } from '../../strings/index.ts'
 import { Requests } from './Requests.tsx'
+import { NewKey } from './NewKey.tsx'
 import { TakeoverRow } from './TakeoverRow.tsx'
 import styles from './gateway.module.css'
 
@@ -23,6 +24,7 @@ export function GatewayView() {
           </p>
         )}
       </header>
+      {view?.takeovers.some(({ enabled }) => enabled) === true && <NewKey />}
       {view !== null && (
         <ul className={styles.rows}>
           {view.takeovers.map((takeover) => (

@@ -8,11 +8,21 @@ import styles from './gateway.module.css'
 
 /** Every request of every agent, the newest first. */
 export function Requests() {
-  const requests = useRequests()
+  const isOff = useTopic('settings', (state) => state.value['requestInspector'] === false)
   const { gateway } = strings
   return (
     <section className={styles.section} aria-labelledby="requests-heading">
       <h2 id="requests-heading">{gateway.requests}</h2>
+      {isOff ? <p className={styles.small}>{gateway.requestsOff}</p> : <RequestList />}
+    </section>
+  )
+}
+
+function RequestList() {
+  const requests = useRequests()
+  const { gateway } = strings
+  return (
+    <>
       <p className={styles.small}>{gateway.requestsText}</p>
       {requests?.length === 0 && <p className={styles.small}>{gateway.noRequests}</p>}
       {requests !== null && requests.length > 0 && (
@@ -35,7 +45,7 @@ export function Requests() {
           </table>
         </div>
       )}
-    </section>
+    </>
   )
 }
 

@@ -45,6 +45,7 @@ export function SettingsView() {
             <WholeNumber of="requestBodyCapMiB" unit={settings.mib} min={1} max={128} />
             <WholeNumber of="gatewayPort" unit={settings.port} min={1_024} max={65_535} />
             <OnOff of="keepTakeoverOnQuit" />
+            <OnOff of="requestInspector" />
             <Proxy />
             <WholeNumber of="webPort" unit={settings.port} min={1_024} max={65_535} empty={settings.portEmpty} />
           </Section>

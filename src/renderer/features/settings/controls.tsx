@@ -6,7 +6,7 @@ import { mayBe, useSetting } from './useSetting.ts'
 import styles from './settings.module.css'
 
 /** A setting that is on or off. */
-export function OnOff({ of }: { of: 'keepInTray' | 'notifications' | 'keepTakeoverOnQuit' }) {
+export function OnOff({ of }: { of: 'keepInTray' | 'notifications' | 'keepTakeoverOnQuit' | 'requestInspector' }) {
   const setting = useSetting(of)
   return (
     <SwitchRow setting={setting}>

@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { codeOf } from '../support.ts'
 import { ADDRESS, createTakeoverWorld, KEY } from './support.ts'
@@ -143,4 +143,20 @@ describe('Claude Code: what is written, and how it goes back', () => {
     const { warnings } = await world.takeover.plan()
     expect(warnings).toEqual(expect.arrayContaining(['managed_settings_present', 'higher_scope_overrides']))
   })
+
+  test.each(['settings.json', 'settings.local.json'])(
+    'PR-C10 a project that names another address in its %s is warned of, once it was used',
+    async (name) => {
+      using world = createTakeoverWorld('claude', 'env')
+      const project = world.dir.at('project')
+      mkdirSync(`${project}/.claude`, { recursive: true })
+      writeFileSync(`${project}/.claude/${name}`, '{"env":{"ANTHROPIC_BASE_URL":"https://corp"}}')
+      world.write('{}')
+      expect((await world.takeover.plan()).warnings).toEqual([])
+      writeFileSync(world.dir.at('home', '.claude.json'), JSON.stringify({ projects: { [project]: {} } }))
+      expect((await world.takeover.plan()).warnings).toEqual(['higher_scope_overrides'])
+      await world.enable()
+      expect(await world.takeover.status()).toMatchObject({ state: 'active', warnings: ['higher_scope_overrides'] })
+    },
+  )
 })

@@ -160,6 +160,58 @@ describe('Codex: what is written, and how it goes back', () => {
     expect(world.read()).toBe('a = 1\n')
   })
 
+  test('a file that was made for it, and got another address since, goes when it is switched off', async () => {
+    using world = createTakeoverWorld()
+    await world.enable()
+    world.gateway.key = KEY.replace('whg_0', 'whg_9')
+    await world.enable()
+    expect(world.read()).toContain('whg_9')
+    await world.takeover.disable()
+    expect(world.read()).toBeNull()
+  })
+
+  test('stay signed in is written where it was asked for, survives a quit and a repair, and is taken back', async () => {
+    using world = createTakeoverWorld()
+    world.write('a = 1\n')
+    const signedIn = BLOCK.replace('requires_openai_auth = false', 'requires_openai_auth = true')
+    const { digest, keepLogin } = await world.takeover.plan({ keepLogin: true })
+    expect(keepLogin).toBe(true)
+    expect(await codeOf(world.takeover.enable({ digest }))).toBe('takeover_conflict')
+    await world.takeover.enable({ digest, keepLogin: true })
+    expect(world.read()).toBe(`${LINE}\na = 1\n\n${signedIn}`)
+    expect(await world.takeover.status()).toMatchObject({ state: 'active', keepLogin: true })
+    await world.takeover.stop({ keep: false })
+    const next = world.open()
+    await next.start()
+    expect(world.read()).toContain(signedIn)
+    world.write((world.read() ?? '').replace(`${LINE}\n`, ''))
+    await next.repair()
+    expect(world.read()).toBe(`${LINE}\na = 1\n\n${signedIn}`)
+    const back = await next.plan({ keepLogin: false })
+    expect(back.hunks.flatMap(({ after }) => after)).toContain('requires_openai_auth = false')
+    await next.enable({ digest: back.digest, keepLogin: false })
+    expect(world.read()).toBe(`${LINE}\na = 1\n\n${BLOCK}`)
+    await next.disable()
+    expect(world.read()).toBe('a = 1\n')
+  })
+
+  test('stay signed in is no part of the root key', async () => {
+    using world = createTakeoverWorld('codex', 'base_url')
+    world.write('a = 1\n')
+    expect(await world.takeover.plan({ keepLogin: true })).toMatchObject({ kind: 'base_url', keepLogin: false })
+  })
+
+  test('a trusted project with an address of its own is warned of', async () => {
+    using world = createTakeoverWorld()
+    const trusting = (level: string): string => `[projects."${world.dir.at('project')}"]\ntrust_level = "${level}"\n`
+    mkdirSync(world.dir.at('project', '.codex'), { recursive: true })
+    writeFileSync(world.dir.at('project', '.codex', 'config.toml'), 'openai_base_url = "https://corp/v1"\n')
+    world.write(trusting('untrusted'))
+    expect((await world.takeover.plan()).warnings).not.toContain('higher_scope_overrides')
+    world.write(trusting('trusted'))
+    expect((await world.takeover.plan()).warnings).toContain('higher_scope_overrides')
+  })
+
   test('PR-T14 a block without its closing line is refused, and repaired by its table', async () => {
     using world = createTakeoverWorld()
     const open = BLOCK.replace('# <<< wheelhouse-gateway <<<\n', '')

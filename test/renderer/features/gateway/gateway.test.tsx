@@ -14,6 +14,7 @@ const CODEX: View['takeovers'][number] = {
   warnings: [],
   configPath: '/home/me/.codex/config.toml',
   kind: null,
+  keepLogin: false,
   enabled: false,
   restoreAvailable: false,
 }
@@ -61,6 +62,7 @@ describe('the gateway view', () => {
       'gateway.plan': ({ client, kind = 'base_url' }) => ({
         client,
         kind,
+        keepLogin: false,
         path: CODEX.configPath,
         creates: false,
         hunks: [{ line: 1, before: ['model_provider = "mine"'], after: [`model_provider = "${kind}"`] }],
@@ -76,11 +78,62 @@ describe('the gateway view', () => {
     expect(within(dialog).getByText(/cannot be resumed afterwards/)).toBeDefined()
     expect(host.calls('gateway.enable')).toEqual([])
     await user.click(within(dialog).getByRole('button', { name: 'Write it' }))
-    expect(host.calls('gateway.enable')).toEqual([{ client: 'codex', kind: 'base_url', digest: 'digest of base_url' }])
+    expect(host.calls('gateway.enable')).toEqual([
+      { client: 'codex', kind: 'base_url', keepLogin: false, digest: 'digest of base_url' },
+    ])
     // The answer to the click moves nothing; what the topic says does.
     expect(toggle().getAttribute('aria-checked')).toBe('false')
     host.publish('gateway', view({ enabled: true, state: 'active' }))
     expect(toggle().getAttribute('aria-checked')).toBe('true')
+  })
+
+  test('stay signed in is asked for where a Provider of its own is written, and the change is shown anew', async () => {
+    const { host, user } = show(view(), {
+      'gateway.plan': ({ client, keepLogin = false }) => ({
+        client,
+        kind: 'provider_table',
+        keepLogin,
+        path: CODEX.configPath,
+        creates: false,
+        hunks: [{ line: 1, before: [], after: [`requires_openai_auth = ${keepLogin}`] }],
+        digest: `digest with ${keepLogin}`,
+        warnings: [],
+      }),
+      'gateway.enable': () => ({ gateway: view(), durable: true }),
+    })
+    await user.click(toggle())
+    const dialog = await screen.findByRole('dialog')
+    await user.click(await within(dialog).findByRole('switch', { name: /^Stay signed in to Codex/ }))
+    expect(await within(dialog).findByText('requires_openai_auth = true')).toBeDefined()
+    await user.click(within(dialog).getByRole('button', { name: 'Write it' }))
+    expect(host.calls('gateway.enable')).toEqual([
+      { client: 'codex', kind: 'provider_table', keepLogin: true, digest: 'digest with true' },
+    ])
+  })
+
+  test('a new key is made once the person has read what it does', async () => {
+    const { host, user } = show(view({ enabled: true, state: 'active' }), {
+      'gateway.rotateKey': () => ({ gateway: view(), durable: true }),
+    })
+    await user.click(screen.getByRole('button', { name: 'New key' }))
+    const dialog = await screen.findByRole('alertdialog', { name: 'Give the gateway a new key?' })
+    expect(dialog.textContent).toContain('have to be started again')
+    await user.click(within(dialog).getByRole('button', { name: 'New key' }))
+    expect(host.calls('gateway.rotateKey')).toEqual([{}])
+  })
+
+  test('with the list of requests switched off, nothing is listed', () => {
+    const host = createFakeBridge(
+      {},
+      {
+        gateway: view(),
+        settings: { values: { requestInspector: false } },
+        requests: { kind: 'snapshot', requests: [REQUEST] },
+      },
+    )
+    renderWithBridge(<GatewayView />, host)
+    expect(screen.getByText(/switched off under Settings/)).toBeDefined()
+    expect(screen.queryByRole('row')).toBeNull()
   })
 
   test('DT-A16 a refusal stands where it was asked for, and the switch stays off', async () => {
@@ -88,6 +141,7 @@ describe('the gateway view', () => {
       'gateway.plan': () => ({
         client: 'codex',
         kind: 'base_url',
+        keepLogin: false,
         path: CODEX.configPath,
         creates: true,
         hunks: [],
