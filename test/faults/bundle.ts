@@ -10,7 +10,7 @@ export async function bundleProgram(): Promise<string> {
   await build({
     configFile: false,
     logLevel: 'error',
-    build: { ssr: PROGRAM, outDir, emptyOutDir: true, target: 'node24', minify: false },
+    build: { ssr: PROGRAM, outDir, emptyOutDir: true, target: 'node24', minify: true },
     ssr: { noExternal: true, external: ['better-sqlite3'] },
   })
   return join(outDir, 'worker.js')

@@ -2,10 +2,10 @@
 import Sqlite from 'better-sqlite3'
 import { startReceiver } from '../main/deliveries/support.ts'
 import type { Receiver } from '../main/deliveries/support.ts'
-import { startProcess } from '../main/runtime/support/workers.ts'
-import type { ProcessOptions, RuntimeProcess } from '../main/runtime/support/workers.ts'
+import { PROGRAM, spawnProcess } from '../main/runtime/support/workers.ts'
+import type { ProcessOptions, RuntimeProcess, SpareProcess } from '../main/runtime/support/workers.ts'
 import { auditOf } from '../support/invariants.ts'
-import { createTempDir } from '../support/dir.ts'
+import { createFastTempDir } from '../support/dir.ts'
 import { same } from './types.ts'
 import type { FaultCase } from './types.ts'
 
@@ -30,13 +30,19 @@ export interface Lane extends AsyncDisposable {
 }
 
 /** `program`: the runtime's process, bundled; its source without one. */
-export async function openLane(kind: FaultCase['lane'], program?: string): Promise<Lane> {
-  const temp = createTempDir()
+export async function openLane(kind: FaultCase['lane'], program = PROGRAM): Promise<Lane> {
+  const temp = createFastTempDir()
   const receiver = kind === 'webhook' ? await startReceiver() : null
   const common: ProcessOptions =
     receiver === null ? {} : { webhook: { url: receiver.url, idempotencyHeader: 'idempotency-key' } }
-  const start = (options: ProcessOptions): Promise<RuntimeProcess> =>
-    startProcess(temp.path, { ...common, ...options }, program)
+  const spawn = (): SpareProcess => spawnProcess(program, receiver !== null)
+  // The next one loads while the one before it does its part.
+  let spare = spawn()
+  const start = (options: ProcessOptions): Promise<RuntimeProcess> => {
+    const next = spare
+    spare = spawn()
+    return next.open(temp.path, { ...common, ...options })
+  }
   const keeper = await start({})
   const db = new Sqlite(temp.at('wheelhouse.db'), { readonly: true, timeout: 5_000 })
   const peers = new Map<string, Promise<RuntimeProcess>>()
@@ -75,7 +81,7 @@ export async function openLane(kind: FaultCase['lane'], program?: string): Promi
     async [Symbol.asyncDispose]() {
       db.close()
       const others = await Promise.all(peers.values())
-      await Promise.all([keeper, ...others, ...victims].map(async (each) => each.kill()))
+      await Promise.all([keeper, spare, ...others, ...victims].map(async (each) => each.kill()))
       await receiver?.[Symbol.asyncDispose]()
       temp[Symbol.dispose]()
     },

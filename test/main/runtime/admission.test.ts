@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { SqliteError } from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { createFakeIds } from '../../support/ids.ts'
@@ -234,8 +234,9 @@ test('RT-A06 neither the key of a submission nor the token of a lease stands in 
   await using t = await createTestRuntime()
   await t.submit({ key: 'my-own-submission-key' })
   await quiet()
-  const files = readdirSync(t.dir).filter((name) => name.startsWith('wheelhouse.db'))
-  const stored = Buffer.concat(files.map((name) => readFileSync(join(t.dir, name))))
+  const folder = dirname(t.store.path)
+  const files = readdirSync(folder).filter((name) => name.startsWith('wheelhouse.db'))
+  const stored = Buffer.concat(files.map((name) => readFileSync(join(folder, name))))
   const holds = (part: string | Buffer): boolean => stored.indexOf(part) >= 0
   const token = Buffer.from(createFakeIds().bytes(32))
   expect(holds('my-own-submission-key')).toBe(false)

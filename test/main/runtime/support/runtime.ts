@@ -52,7 +52,7 @@ export async function createTestRuntime(options: TestRuntimeOptions = {}): Promi
   const clock = options.clock ?? createFakeClock()
   const log = createMemoryLog()
   const failpoints = createFakeFailpoints()
-  const store = await openTestStore(runtimeMigrations, { dir, clock, log })
+  const store = await openTestStore(runtimeMigrations, { clock, log, ...(temp === null ? { dir } : {}) })
   const executor = createFakeExecutor(options)
   let commits = 0
   const runtime = createRuntime({

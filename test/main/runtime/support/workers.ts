@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import Sqlite from 'better-sqlite3'
 import { withCompileCache } from '../../../support/compile-cache.ts'
-import { createTempDir } from '../../../support/dir.ts'
+import { createFastTempDir } from '../../../support/dir.ts'
 
 export const PROGRAM = fileURLToPath(new URL('../../../fixtures/runtime/worker.ts', import.meta.url))
 
@@ -30,13 +30,20 @@ interface Reply {
 }
 
 /** Starts a process of its own with a runtime over the database in `dir`, ready to be called. */
-export async function startProcess(
-  dir: string,
-  options: ProcessOptions = {},
-  program = PROGRAM,
-): Promise<RuntimeProcess> {
-  const child = fork(program, [JSON.stringify({ dir, ...options })], {
-    execArgv: ['--disable-warning=ExperimentalWarning'],
+export function startProcess(dir: string, options: ProcessOptions = {}, program = PROGRAM): Promise<RuntimeProcess> {
+  return spawnProcess(program, options.webhook !== undefined).open(dir, options)
+}
+
+export interface SpareProcess {
+  open(dir: string, options?: ProcessOptions): Promise<RuntimeProcess>
+  kill(): Promise<void>
+}
+
+/** A process that loads the runtime, and then waits to be told over which database. */
+export function spawnProcess(program: string, withWebhook: boolean): SpareProcess {
+  const child = fork(program, withWebhook ? ['webhook'] : [], {
+    // A larger young generation spares a process that lives this short its collections.
+    execArgv: ['--disable-warning=ExperimentalWarning', '--min-semi-space-size=16'],
     env: withCompileCache(),
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
@@ -53,13 +60,11 @@ export async function startProcess(
     waiting.get(reply.id)?.(reply)
     waiting.delete(reply.id)
   })
-  const ready = await answer(0)
-  if (!ready.ok) throw new Error('the process did not start')
   const kill = async (): Promise<void> => {
     child.kill('SIGKILL')
     await died
   }
-  return {
+  const opened: RuntimeProcess = {
     pid: child.pid ?? 0,
     async call<T>(op: string, args: Record<string, string> = {}): Promise<T> {
       const id = ++calls
@@ -73,6 +78,15 @@ export async function startProcess(
     died,
     [Symbol.asyncDispose]: kill,
   }
+  return {
+    async open(dir, options = {}) {
+      const ready = answer(0)
+      child.send({ open: { dir, ...options } }, () => undefined)
+      if (!(await ready).ok) throw new Error('the process did not start')
+      return opened
+    },
+    kill,
+  }
 }
 
 export interface SharedDatabase extends Disposable {
@@ -84,7 +98,7 @@ export interface SharedDatabase extends Disposable {
 
 /** A folder for processes to share, and a look into its database. */
 export function createSharedDatabase(): SharedDatabase {
-  const temp = createTempDir()
+  const temp = createFastTempDir()
   function rows<T>(sql: string): T[] {
     const db = new Sqlite(temp.at('wheelhouse.db'), { readonly: true, timeout: 5_000 })
     try {
