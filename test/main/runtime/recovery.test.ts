@@ -142,7 +142,13 @@ test('a tool that was open when its owner died leaves the effects unknown', asyn
   })
   t.executor.last().end()
   await quiet()
-  t.store.db.exec(`UPDATE runs SET state = 'running', finished_at = NULL, reopen_count = reopen_count + 1`)
+  // A log that is longer than what is looked through at once, which begins with the tool.
+  const { headSeq } = t.runtime.sessions.get(t.session.id)
+  t.store.db.exec(`
+    WITH RECURSIVE n(i) AS (SELECT ${headSeq + 1} UNION ALL SELECT i + 1 FROM n WHERE i < 4500)
+    INSERT INTO run_events (session_id, seq, run_id, type, at, data) SELECT '${t.session.id}', i, '${runId}', 'output_text', i, '{}' FROM n;
+    UPDATE sessions SET last_event_seq = 4500;
+    UPDATE runs SET state = 'running', finished_at = NULL, reopen_count = reopen_count + 1`)
   await t.runtime.recovery.scanNow()
   expect(t.runtime.runs.get(runId)).toMatchObject({ state: 'failed', sideEffects: 'unknown' })
 })

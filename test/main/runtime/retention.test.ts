@@ -16,6 +16,11 @@ async function run(t: TestRuntime, text: string, key?: string): Promise<string> 
 test('RT-A04 runs of 90 days ago go with their part of the log, but for the last 50; what was said stays', async () => {
   await using t = await createTestRuntime()
   const sessionId = t.session.id
+  // More sessions than are looked at in one go, all of them before this one.
+  t.store.db.exec(`
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 450)
+    INSERT INTO sessions (id, agent_id, work_dir, created_via, created_at, updated_at)
+    SELECT printf('00-%04d', i), 'claude', '/', 'desktop', 0, 0 FROM n`)
   for (let n = 1; n <= 52; n++) await run(t, `prompt ${n}`, `key ${n}`)
   t.clock.jumpWall(90 * DAY_MS - 60_000)
   await t.runtime.cleanUp()

@@ -90,6 +90,23 @@ test('RT-A75 deleting a session beside a lost run ends that run first; beside a 
   expect(() => second.runtime.sessions.get(sessionId)).toThrow(expect.objectContaining({ code: 'session_not_found' }))
 })
 
+test('a long session is deleted in parts, and nothing of it is left', async () => {
+  await using t = await createTestRuntime()
+  const { id: sessionId } = t.session
+  const { runId } = await t.submit()
+  await quiet()
+  t.executor.last().end()
+  await quiet()
+  t.store.db.exec(`
+    WITH RECURSIVE n(i) AS (SELECT 101 UNION ALL SELECT i + 1 FROM n WHERE i < 1300)
+    INSERT INTO run_events (session_id, seq, run_id, type, at, data) SELECT '${sessionId}', i, '${runId}', 'output_text', i, '{}' FROM n;
+    UPDATE sessions SET last_event_seq = 1300 WHERE id = '${sessionId}'`)
+  const before = t.commits()
+  await t.runtime.sessions.delete(sessionId)
+  expect(t.commits() - before).toBeGreaterThan(3)
+  for (const table of ['sessions', 'runs', 'run_events', 'entries', 'turns', 'leases']) expect(t.count(table)).toBe(0)
+})
+
 test('a session has a folder that exists, and an id is given once', async () => {
   await using t = await createTestRuntime()
   const make = { agentId: 'codex' as const, workDir: t.dir, createdVia: 'cli' as const }

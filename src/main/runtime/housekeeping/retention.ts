@@ -1,9 +1,12 @@
+import { nextTurn } from '../../platform/index.ts'
 import type { RuntimeContext } from '../context.ts'
 
 const DAY_MS = 24 * 3_600_000
 const RUNS_KEPT_MS = 90 * DAY_MS
 const RUNS_KEPT = 50
 const SUBMISSIONS_KEPT_MS = 180 * DAY_MS
+/** So many sessions are looked at in one go. */
+const SESSIONS = 200
 /** Rows that one transaction may touch. */
 const PAGE = 512
 
@@ -24,11 +27,15 @@ export function createRetention({ clock, store, tables }: RuntimeContext) {
   return async function retain(): Promise<{ runs: number; submissions: number }> {
     let runs = 0
     const before = clock.nowMs() - RUNS_KEPT_MS
-    for (const sessionId of tables.runs.sessionsWithRunsBefore(before, RUNS_KEPT)) {
-      for (const runId of tables.runs.past(sessionId, before, RUNS_KEPT)) {
-        await prune(sessionId, runId)
-        runs++
+    for (let after: string | null = ''; after !== null; after = tables.sessions.idAfter(after, SESSIONS)) {
+      const old = tables.runs.sessionsWithRunsBefore({ before, kept: RUNS_KEPT, after, limit: SESSIONS })
+      for (const sessionId of old) {
+        for (const runId of tables.runs.past(sessionId, before, RUNS_KEPT)) {
+          await prune(sessionId, runId)
+          runs++
+        }
       }
+      await nextTurn()
     }
     let submissions = 0
     const oldest = clock.nowMs() - SUBMISSIONS_KEPT_MS

@@ -18,6 +18,7 @@ import type { Lease } from '../leases/keeper.ts'
 import type { PreparedEnd } from '../store/runs.ts'
 import type { RemoteRow } from '../store/records.ts'
 import type { ErrorInfo, RunRow } from '../types.ts'
+import { hasOpenTool } from './open-tools.ts'
 import type { RemoteRuns } from './remote.ts'
 
 const LONGEST_RETRY_MS = 60_000
@@ -100,7 +101,7 @@ export function createRecovery(ctx: RuntimeContext, registry: RunRegistry, remot
         detail: run.id,
       })
     }
-    await write(run, lease, lostEnd(run, trigger, worker === 'stopped'))
+    await write(run, lease, await lostEnd(run, trigger, worker === 'stopped'))
     return 'failed'
   }
 
@@ -158,8 +159,8 @@ export function createRecovery(ctx: RuntimeContext, registry: RunRegistry, remot
   }
 
   /** `signalled`: what the worker was doing when it was ended is not known. */
-  function lostEnd(run: RunRow, trigger: RecoveryTrigger, signalled: boolean): PreparedEnd {
-    const doubt = signalled || tables.events.hasOpenTool(run.id)
+  async function lostEnd(run: RunRow, trigger: RecoveryTrigger, signalled: boolean): Promise<PreparedEnd> {
+    const doubt = signalled || (await hasOpenTool(ctx, run.id))
     const sideEffects = doubt ? worse(run.sideEffects, 'unknown') : run.sideEffects
     const stopped = trigger === 'user_stop'
     const error = errorOf(run, stopped ? 'cancelled_by_user_after_owner_loss' : 'owner_lost', sideEffects)

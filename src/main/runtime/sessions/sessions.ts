@@ -1,11 +1,12 @@
 import { isAbsolute, normalize, resolve } from 'node:path'
 import { AppError } from '../../../shared/errors.ts'
 import type { Actor, AgentId, Mode, RuntimeChoice, Source } from '../../../shared/vocabulary.ts'
-import { withDeadline } from '../../platform/index.ts'
+import { nextTurn, withDeadline } from '../../platform/index.ts'
 import type { Tx } from '../../platform/types.ts'
 import { isFolder } from '../admission/snapshot.ts'
 import type { RuntimeContext } from '../context.ts'
 import type { Removals } from '../housekeeping/removals.ts'
+import type { Lease } from '../leases/keeper.ts'
 import { busy } from '../leases/mutation.ts'
 import type { Mutations } from '../leases/mutation.ts'
 import { forcedMode, resolveMode } from '../policy/index.ts'
@@ -15,6 +16,8 @@ import { refuseOwnFolder } from './own-folder.ts'
 import { cleanTitle } from './titles.ts'
 
 const MAX_EXTRA_DIRS = 16
+/** Rows that one transaction may touch. */
+const PART = 512
 const CLOSE_LIMIT_MS = 7_000
 
 export interface CreateSession {
@@ -92,6 +95,23 @@ export function createSessions(deps: SessionDeps): Sessions {
 
   function told(tx: Tx, sessionId: string): void {
     store.afterCommit(tx, () => changes.tell({ kind: 'session', sessionId }))
+  }
+
+  /**
+   * The bulk of a long session that is to go, in parts: all at once it would keep everybody waiting. A crash in between
+   * leaves a session with less in it, which can be deleted again. A short one goes whole or not at all.
+   */
+  async function thinOut(lease: Lease): Promise<void> {
+    const { sessionId } = lease
+    const { headSeq, floorSeq } = find(sessionId)
+    if (headSeq - floorSeq <= PART && tables.sessions.lastEntry(sessionId) <= PART) return
+    const dropped = (drop: () => number): Promise<boolean> =>
+      store.writeTx((tx) => {
+        keeper.fence(tx, lease)
+        return drop() === PART
+      })
+    while (await dropped(() => tables.events.dropUpTo(sessionId, headSeq, PART))) await nextTurn()
+    while (await dropped(() => tables.transcript.drop(sessionId, PART))) await nextTurn()
   }
 
   /** One configuration change by whoever saw the newest revision. An equal value changes nothing and keeps it. */
@@ -216,6 +236,7 @@ export function createSessions(deps: SessionDeps): Sessions {
       }
       await mutations.hold([sessionId], async ([lease]) => {
         await closeWorker(sessionId)
+        if (lease !== undefined) await thinOut(lease)
         const files = await store.writeTx((tx) => {
           if (lease === undefined) throw busy(false)
           keeper.fence(tx, lease)

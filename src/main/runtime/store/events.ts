@@ -40,6 +40,9 @@ function toEvent(raw: unknown): SessionEvent {
   }
 }
 
+const ToolSteps = z.array(z.object({ id: z.string().nullable(), finished: z.number() }))
+const Span = z.object({ first: z.number().nullable(), last: z.number().nullable() })
+
 function take(rows: IterableIterator<unknown>, maxBytes: number): SessionEvent[] {
   const events: SessionEvent[] = []
   let bytes = 0
@@ -71,14 +74,12 @@ export function createEventTable(db: Database, sessions: SessionTable) {
     `SELECT session_id, seq, run_id, type, state, at, data FROM run_events WHERE run_id = @runId AND seq > @afterSeq
      ORDER BY seq LIMIT @limit`,
   )
-  const openToolSql = db
-    .prepare(
-      `SELECT 1 FROM run_events WHERE run_id = @runId AND type IN ('tool_started', 'tool_updated')
-         AND json_extract(data, '$.status') NOT IN ('pending', 'declined')
-         AND json_extract(data, '$.toolCallId') NOT IN (SELECT ifnull(json_extract(data, '$.toolCallId'), '') FROM run_events
-           WHERE run_id = @runId AND type = 'tool_finished') LIMIT 1`,
-    )
-    .pluck()
+  const toolStepsSql = db.prepare(
+    `SELECT json_extract(data, '$.toolCallId') AS id, type = 'tool_finished' AS finished FROM run_events
+     WHERE run_id = @runId AND seq BETWEEN @from AND @to AND (type = 'tool_finished'
+       OR (type IN ('tool_started', 'tool_updated') AND json_extract(data, '$.status') NOT IN ('pending', 'declined')))`,
+  )
+  const spanSql = db.prepare('SELECT min(seq) AS first, max(seq) AS last FROM run_events WHERE run_id = ?')
   const lastOfSql = db.prepare('SELECT max(seq) FROM run_events WHERE run_id = ?').pluck()
   const dropSql = db.prepare(
     `DELETE FROM run_events WHERE session_id = @sessionId AND seq IN
@@ -144,9 +145,14 @@ export function createEventTable(db: Database, sessions: SessionTable) {
       if (changes > 0) floorSql.run({ sessionId })
       return changes
     },
-    /** Whether a tool call of the run began and never ended. */
-    hasOpenTool(runId: string): boolean {
-      return openToolSql.get({ runId }) !== undefined
+    /** Tool calls of the run that began or ended between two numbers, both included. */
+    toolSteps(query: { runId: string; from: number; to: number }): { id: string | null; finished: number }[] {
+      return ToolSteps.parse(toolStepsSql.all(query))
+    },
+    /** The numbers of the run's first and last event. */
+    spanOf(runId: string): { first: number; last: number } | null {
+      const { first, last } = Span.parse(spanSql.get(runId))
+      return first === null || last === null ? null : { first, last }
     },
     head(sessionId: string): { head: number; floor: number } | null {
       const row = headSql.get(sessionId)

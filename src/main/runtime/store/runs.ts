@@ -114,7 +114,11 @@ export function createRunTable(db: Database) {
     .prepare(`SELECT session_id FROM runs WHERE ${ACTIVE_STATES} ORDER BY session_id`)
     .pluck()
   const oldSessionsSql = db
-    .prepare('SELECT session_id FROM runs GROUP BY session_id HAVING count(*) > @kept AND min(created_at) < @before')
+    .prepare(
+      `SELECT id FROM (SELECT id FROM sessions WHERE id > @after ORDER BY id LIMIT @limit) some
+       WHERE (SELECT min(created_at) FROM runs WHERE session_id = some.id) < @before
+         AND (SELECT count(*) FROM (SELECT 1 FROM runs WHERE session_id = some.id LIMIT @kept + 1)) > @kept`,
+    )
     .pluck()
   const agesSql = db.prepare(
     `SELECT id, finished_at IS NOT NULL AND finished_at < @before AS past FROM runs WHERE session_id = @sessionId
@@ -176,9 +180,9 @@ export function createRunTable(db: Database) {
     sessionsWithActiveRun(): string[] {
       return Texts.parse(orphanCandidatesSql.all())
     },
-    /** Sessions with more than `kept` runs, the first of them made before `before`. */
-    sessionsWithRunsBefore(before: number, kept: number): string[] {
-      return Texts.parse(oldSessionsSql.all({ before, kept }))
+    /** Those of `limit` sessions in the order of their ids with more than `kept` runs, the first made before `before`. */
+    sessionsWithRunsBefore(query: { before: number; kept: number; after: string; limit: number }): string[] {
+      return Texts.parse(oldSessionsSql.all(query))
     },
     /** The session's oldest runs, as far as each ended before `before`, without the newest `kept`. Oldest first. */
     past(sessionId: string, before: number, kept: number): string[] {

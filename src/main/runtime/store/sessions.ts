@@ -4,7 +4,7 @@ import { AgentId, Effort, Mode, Source } from '../../../shared/vocabulary.ts'
 import type { RuntimeChoice } from '../../../shared/vocabulary.ts'
 import type { Database } from '../../platform/types.ts'
 import type { SessionRow } from '../types.ts'
-import { Count, flag, MaybeCount, readable, readJson, Texts } from './json.ts'
+import { Count, flag, MaybeCount, MaybeText, readable, readJson, Texts } from './json.ts'
 
 const Row = z.object({
   id: z.string(),
@@ -80,6 +80,8 @@ export function createSessionTable(db: Database) {
       `SELECT count(*) FROM sessions WHERE (archived_at IS NOT NULL) = @archived AND (@workDir IS NULL OR work_dir = @workDir)`,
     )
     .pluck()
+  const lastEntrySql = db.prepare('SELECT last_entry_seq FROM sessions WHERE id = ?').pluck()
+  const nextIdSql = db.prepare('SELECT id FROM sessions WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?').pluck()
   const insertSql = db.prepare(
     `INSERT INTO sessions (id, title, title_by, agent_id, work_dir, extra_dirs, created_via, policy_source, provider, model, mode, effort, sandbox,
        created_at, updated_at)
@@ -116,6 +118,10 @@ export function createSessionTable(db: Database) {
     count(query: { archived: boolean; workDir: string | null }): number {
       return Count.parse(countSql.get({ ...query, archived: flag(query.archived) }))
     },
+    /** The last of the `limit` ids after this one, or null: there are fewer. */
+    idAfter(id: string, limit: number): string | null {
+      return MaybeText.parse(nextIdSql.get(id, limit - 1) ?? null)
+    },
     /** False: there is one with this id. */
     insert(session: NewSession): boolean {
       const { choice, extraDirs, sandbox, ...rest } = session
@@ -136,6 +142,10 @@ export function createSessionTable(db: Database) {
     },
     takeEntrySeqs(id: string, count: number): number | null {
       return MaybeCount.parse(entrySeqSql.get(count, id) ?? null)
+    },
+    /** The number of the newest entry; 0: there is none. */
+    lastEntry(id: string): number {
+      return Count.parse(lastEntrySql.get(id) ?? 0)
     },
     touch(id: string, at: number): void {
       touchSql.run(at, id)

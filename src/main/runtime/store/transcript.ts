@@ -65,6 +65,10 @@ export function createTranscriptTables(db: Database, sessions: SessionTable, ids
     `INSERT INTO entries (id, session_id, seq, turn_id, run_id, kind, body, created_at)
      VALUES (@id, @sessionId, @seq, @turnId, @runId, @kind, @body, @at)`,
   )
+  const dropSql = db.prepare(
+    `DELETE FROM entries WHERE session_id = @sessionId AND seq IN
+       (SELECT seq FROM entries WHERE session_id = @sessionId ORDER BY seq LIMIT @limit)`,
+  )
   const openSql = db.prepare(
     `INSERT INTO turns (id, session_id, intent_id, run_id, status, start_seq, started_at)
      VALUES (@id, @sessionId, @intentId, @runId, 'open', @startSeq, @at)`,
@@ -117,6 +121,10 @@ export function createTranscriptTables(db: Database, sessions: SessionTable, ids
       const last = sessions.takeEntrySeqs(turn.sessionId, 0) ?? 0
       openSql.run({ ...turn, startSeq: last + 1, at })
       return append({ sessionId: turn.sessionId, turnId: turn.id, runId: turn.runId }, entries, at)
+    },
+    /** The first entries of a session that is being deleted. Answers how many went. */
+    drop(sessionId: string, limit: number): number {
+      return dropSql.run({ sessionId, limit }).changes
     },
     /** Newest first; `before` is the number of a turn's first entry. */
     turns(query: { sessionId: string; before: number | null; limit: number }): TurnRow[] {
