@@ -140,6 +140,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
   const ownAgents = createOwnAgents({ store, clock })
   const agents = createAgents({
     own: ownAgents,
+    claudeHome: env['CLAUDE_CONFIG_DIR'] ?? join(env['HOME'] ?? homedir(), '.claude'),
     builtin: {
       command: process.execPath,
       script: join(options.entryDir, 'agent.js'),
@@ -250,7 +251,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
       executor,
       preflights,
       ownAgents,
-      whyNotConfined: (agentId) => whyNotConfined(sandbox, agents.get(agentId)),
+      whyNotConfined: (agentId, choice) => whyNotConfined(sandbox, agents.get(agentId), choice),
       mcp,
       trust,
       views,

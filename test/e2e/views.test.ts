@@ -25,7 +25,7 @@ const VIEWS: readonly (readonly [string, string, string])[] = [
 ]
 
 const now = Date.now()
-const session = aSession({ title: 'Fix the flaky test' })
+const session = aSession({ title: 'Fix the flaky test', agentId: 'claude' })
 const sessions = [session, running({ id: numbered(2), title: 'Add retries', workDir: '/home/me/site' })]
 const file = { kind: 'file', filename: 'notes.md', mediaType: 'text/markdown', bytes: 2_400 } as const
 const turns = [
@@ -96,6 +96,7 @@ const answers: Answers = {
     rev: 1,
     mode: { value: 'agent', options: [{ value: 'agent', available: true, why: null }] },
     choice: session.choice,
+    sandbox: { value: false, available: true, why: null },
     choices: [{ choice: session.choice, label: 'Rehearsal', ready: true, efforts: [], effect: null }],
     source: 'catalog',
   }),
@@ -168,6 +169,24 @@ const answers: Answers = {
     ],
     next: null,
   }),
+  'trust.inspect': ({ folder }) => ({
+    folder,
+    answer: null,
+    findings: [
+      {
+        path: '.claude/settings.json',
+        agent: 'claude',
+        kind: 'settings',
+        effects: [
+          { what: 'hooks', names: ['PreToolUse: ./scripts/check.sh', 'Stop: npm run lint'] },
+          { what: 'permissions', names: ['mode acceptEdits'] },
+        ],
+        unread: null,
+      },
+      { path: 'CLAUDE.md', agent: 'claude', kind: 'instructions', effects: [], unread: null },
+    ],
+    more: false,
+  }),
   'presence.set': () => ({ ok: true }),
 }
 
@@ -190,6 +209,12 @@ const says: Says = {
         sinceMs: now,
         heldReason: 'It did not end.',
       },
+    ],
+  },
+  trust: {
+    folders: [
+      { folder: '/home/me/api', trusted: true, rev: 1, answeredAt: now },
+      { folder: '/home/me/other', trusted: false, rev: 1, answeredAt: now },
     ],
   },
   rules: {

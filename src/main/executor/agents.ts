@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { AppError } from '../../shared/errors.ts'
 import type { AgentId, ClientId, Mode } from '../../shared/vocabulary.ts'
 import type { LaunchRequest } from '../providers/index.ts'
@@ -17,14 +18,25 @@ export interface AgentDefinition {
   ownLogin: boolean
   profile: AgentProfile | null
   /**
-   * How the session's option `sandbox` is met: by a sandbox of the agent's own, or by a launcher, outside of which it has to
-   * write in these folders. Absent: it cannot be.
+   * How the session's option `sandbox` is met: by a sandbox of the agent's own, or by a launcher, for which its own folders
+   * are named. Absent: it cannot be.
    */
-  confine?: 'own' | { writable: readonly string[] }
+  confine?: 'own' | OwnFolders
   /** Whose form a project's own settings have that it reads once the folder is trusted. Absent: trust changes nothing. */
   project?: 'claude' | 'codex'
   /** A person took it away: its sessions can be read, and start no more. */
   removed?: true
+}
+
+/** What a confined agent needs of its own, besides the session's folders. */
+export interface OwnFolders {
+  writable: readonly string[]
+  /** Also where a root of the session lies above. */
+  readOnly?: readonly string[]
+  /** Seen empty, and gone with the worker. */
+  scratch?: readonly string[]
+  /** Its own login is kept where it may not write. */
+  routedOnly?: true
 }
 
 export interface Agents {
@@ -36,6 +48,8 @@ export interface Agents {
 /** `builtin`: how the built-in agent is started (this very program, as plain Node) and where it keeps its conversations. */
 export function createAgents(deps: {
   builtin: { command: string; script: string; home: string }
+  /** Where Claude Code keeps what is its own. */
+  claudeHome: string
   /** Those that a person added. */
   own: Pick<OwnAgents, 'list' | 'get'>
 }): Agents {
@@ -69,6 +83,7 @@ export function createAgents(deps: {
       form: 'cli',
       ownLogin: true,
       profile: null,
+      confine: claudeFolders(deps.claudeHome),
       project: 'claude',
     },
   ]
@@ -82,6 +97,20 @@ export function createAgents(deps: {
         detail: id,
       })
     },
+  }
+}
+
+/**
+ * Claude Code writes its transcripts and what belongs to them. Its settings, and what else of it another session would run or
+ * obey, stay as they are; what it makes for this process alone, and runs, no other process sees.
+ */
+function claudeFolders(home: string): OwnFolders {
+  const inHome = (...names: string[]): string[] => names.map((name) => join(home, name))
+  return {
+    writable: inHome('projects', 'file-history', 'tasks', 'todos', 'plans'),
+    readOnly: [home, `${home}.json`],
+    scratch: inHome('sessions', 'session-env', 'shell-snapshots'),
+    routedOnly: true,
   }
 }
 

@@ -1,4 +1,5 @@
 import { AppError } from '../../shared/errors.ts'
+import type { RuntimeChoice } from '../../shared/vocabulary.ts'
 import { makeFolders } from '../platform/index.ts'
 import type { Launcher, Sandbox, Scope } from '../workers/index.ts'
 import type { AgentDefinition } from './agents.ts'
@@ -19,22 +20,30 @@ const NONE: Confinement = { launcher: null, confine: null }
 export async function confinementOf(
   sandbox: Sandbox,
   agent: AgentDefinition,
-  setup: Pick<WorkerSetup, 'sandbox' | 'roots'>,
+  setup: Pick<WorkerSetup, 'sandbox' | 'roots' | 'choice'>,
 ): Promise<Confinement> {
   if (setup.sandbox !== 'workspace' || agent.confine === 'own') return NONE
-  const why = await whyNotConfined(sandbox, agent)
+  const why = await whyNotConfined(sandbox, agent, setup.choice)
   if (agent.confine === undefined || why !== null) throw unavailable(agent, why)
-  for (const folder of agent.confine.writable) await makeFolders(folder)
+  const { writable, readOnly = [], scratch = [] } = agent.confine
+  for (const folder of [...writable, ...scratch]) await makeFolders(folder)
   return {
     launcher: sandbox,
-    confine: { network: 'host', writable: [...setup.roots, ...agent.confine.writable], readOnly: [] },
+    confine: { network: 'host', writable: [...setup.roots, ...writable], readOnly, scratch },
   }
 }
 
-/** Null: this agent can be confined here; else why not, for a person. */
-export async function whyNotConfined(sandbox: Sandbox, { confine, label }: AgentDefinition): Promise<string | null> {
+/** Null: this agent can be confined here; else why not, for a person. `choice` null: on a connection, whichever it is. */
+export async function whyNotConfined(
+  sandbox: Sandbox,
+  { confine, label }: AgentDefinition,
+  choice: Pick<RuntimeChoice, 'connectionId'> | null,
+): Promise<string | null> {
   if (confine === 'own') return null
   if (confine === undefined) return `${label} cannot be confined: it is not known where it has to write.`
+  if (confine.routedOnly === true && choice?.connectionId === null) {
+    return `${label} can be confined on a connection alone: on its own login it has to write where that is kept.`
+  }
   return sandbox.trial()
 }
 

@@ -496,7 +496,17 @@ export interface Scope {
   /** Where the worker's sockets lie: `TokenSocket.dir`, or the private folder where there is none. */
   socketDir: string
   /** Absolute paths. Null: not confined. */
-  confine: null | { network: 'host' | 'none'; writable: readonly string[]; readOnly: readonly string[] }
+  confine: null | Confine
+}
+
+/** Of two folders one of which lies in the other, what is said of the inner one holds there. */
+export interface Confine {
+  network: 'host' | 'none'
+  writable: readonly string[]
+  /** Also where something above it is writable. One that is not there is no error. */
+  readOnly: readonly string[]
+  /** Empty at the start, writable, and gone with the worker; what lies there is not seen. */
+  scratch?: readonly string[]
 }
 
 export interface Command {

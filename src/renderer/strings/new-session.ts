@@ -22,6 +22,15 @@ export const newSession = {
     yolo: 'Acts without asking. Everything it does is on record.',
     os: 'Asks for nothing and may do anything you may.',
   },
+  confinement: 'Confinement',
+  confinements: {
+    open: 'Not confined',
+    kept: 'Kept to its folders',
+  },
+  confinementNotes: {
+    open: 'What it runs can write wherever you can.',
+    kept: 'A sandbox lets it write in the session’s folders alone. It still reads what you can, and reaches the network.',
+  },
   prompt: 'Prompt',
   promptHint: 'What should the agent do? You can also leave this empty and write later.',
   start: 'Start',

@@ -421,3 +421,25 @@ describe('a question beside the conversation', () => {
     expect(bench.workers.map(({ closes }) => closes.length)).toEqual([1])
   })
 })
+
+describe('Claude Code, confined', () => {
+  const kept = (connectionId: string | null) => ({
+    agentId: 'claude' as const,
+    ...policyOf({ sandbox: 'workspace', connectionId, modelId: connectionId === null ? null : 'model' }),
+  })
+
+  test('writes its own transcripts, and no settings, beside the session’s folders', async () => {
+    const { worker } = await prompt('a', kept('connection'))
+    const { confine } = worker?.config.scope ?? {}
+    const home = bench.claudeHome
+    expect(confine?.writable).toEqual(expect.arrayContaining(['/project', `${home}/projects`]))
+    expect(confine?.writable).not.toContain(home)
+    expect(confine?.readOnly).toEqual([home, `${home}.json`])
+    expect(confine?.scratch).toContain(`${home}/shell-snapshots`)
+  })
+
+  test('on its own login is refused: it could not renew it', async () => {
+    await expect(prompt('a', kept(null))).rejects.toMatchObject({ code: 'config_option_unavailable' })
+    expect(bench.workers).toEqual([])
+  })
+})

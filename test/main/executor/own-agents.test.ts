@@ -27,7 +27,7 @@ describe('agents that a person adds', () => {
 
   test('are listed beside the others, under an id that their command line can name', async () => {
     expect(await add('Gemini CLI', 'gemini --acp "a b"', ['GEMINI_API_KEY'])).toBe('acp:gemini-cli')
-    const agents = createAgents({ builtin: BUILTIN, own })
+    const agents = createAgents({ builtin: BUILTIN, claudeHome: '/nowhere/claude', own })
     expect(agents.list().map(({ id }) => id)).toContain('acp:gemini-cli')
     expect(agents.get('acp:gemini-cli')).toMatchObject({
       label: 'Gemini CLI',
@@ -56,7 +56,7 @@ describe('agents that a person adds', () => {
   test('keep their name for their sessions when they are removed, and their id', async () => {
     const id = AgentId.parse(await add('Gemini'))
     await own.remove(id)
-    const agents = createAgents({ builtin: BUILTIN, own })
+    const agents = createAgents({ builtin: BUILTIN, claudeHome: '/nowhere/claude', own })
     expect(agents.list().map((agent) => agent.id)).not.toContain(id)
     expect(agents.get(id)).toMatchObject({ label: 'Gemini', removed: true })
     expect(await add('Gemini')).toBe('acp:gemini-2')
@@ -65,7 +65,7 @@ describe('agents that a person adds', () => {
 
   test('are refused where there is no program in the command', () => {
     expect(() => own.define({ label: 'a', commandLine: "'open", passEnv: [] })).toThrow('no command')
-    const agents = createAgents({ builtin: BUILTIN, own })
+    const agents = createAgents({ builtin: BUILTIN, claudeHome: '/nowhere/claude', own })
     expect(() => agents.get('acp:other')).toThrow('There is no agent "acp:other"')
   })
 })

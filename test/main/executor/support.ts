@@ -26,6 +26,7 @@ import type {
 } from '../../../src/main/workers/index.ts'
 import { createFakeClock } from '../../support/clock.ts'
 import type { FakeClock } from '../../support/clock.ts'
+import { createTempDir } from '../../support/dir.ts'
 import { createFakeIds } from '../../support/ids.ts'
 import { createMemoryLog } from '../../support/log.ts'
 import type { MemoryLog } from '../../support/log.ts'
@@ -61,6 +62,7 @@ export interface FakeWorker {
 export interface ExecutorBench extends Disposable {
   executor: AgentExecutor
   trust: FolderTrust
+  claudeHome: string
   clock: FakeClock
   store: TestStore
   log: MemoryLog
@@ -84,6 +86,7 @@ export interface ExecutorBench extends Disposable {
 }
 
 export async function createBench(): Promise<ExecutorBench> {
+  const dir = createTempDir()
   const clock = createFakeClock()
   const log = createMemoryLog()
   const store = await openTestStore([...runtimeMigrations, ...executorMigrations], { clock, log })
@@ -224,6 +227,7 @@ export async function createBench(): Promise<ExecutorBench> {
       providers,
       agents: createAgents({
         own: { list: () => [], get: () => null },
+        claudeHome: dir.at('claude'),
         builtin: { command: '/bin/false', script: '/nowhere/agent.js', home: tmpdir() },
       }),
       mcp: createMcpServers({ clock, ids, log, store, secrets: createSecretRegistry(), secretStore: NO_SECRETS }),
@@ -256,7 +260,11 @@ export async function createBench(): Promise<ExecutorBench> {
     },
     next: create,
     rows: (sql) => store.db.prepare(sql).all(),
-    [Symbol.dispose]: () => store[Symbol.dispose](),
+    claudeHome: dir.at('claude'),
+    [Symbol.dispose]() {
+      store[Symbol.dispose]()
+      dir[Symbol.dispose]()
+    },
   }
 }
 

@@ -1,6 +1,5 @@
 import type { Places } from '../../deliveries/index.ts'
 import type { FolderTrust, McpServers, ProviderSwitch, SessionRuntimes } from '../../executor/index.ts'
-import type { AgentId } from '../../../shared/vocabulary.ts'
 import type { Providers } from '../../providers/index.ts'
 import type { Schedules } from '../../schedules/index.ts'
 import type { Handlers } from '../types.ts'
@@ -27,7 +26,6 @@ export interface HandlerDeps extends SystemHandlerDeps {
   schedules: Schedules
   mcp: McpServers
   trust: FolderTrust
-  whyNotConfined(agentId: AgentId): Promise<string | null>
 }
 
 export function createHandlers(deps: HandlerDeps): Handlers {

@@ -1,6 +1,6 @@
 import type { ProcedureOutput } from '../../../shared/bridge/index.ts'
 import { AppError } from '../../../shared/errors.ts'
-import type { AgentId, Source } from '../../../shared/vocabulary.ts'
+import type { AgentId, RuntimeChoice, Source } from '../../../shared/vocabulary.ts'
 import type { sessionProcedures } from '../../../shared/bridge/sessions.ts'
 import type { RuntimeOption, SessionRuntimes } from '../../executor/index.ts'
 import type { Settings } from '../../platform/index.ts'
@@ -34,17 +34,17 @@ export function sessionHandlers(deps: {
   settings: Settings
   views: Views
   /** Null: that agent can be kept to the session's folders here; else why not. */
-  whyNotConfined(agentId: AgentId): Promise<string | null>
+  whyNotConfined(agentId: AgentId, choice: Pick<RuntimeChoice, 'connectionId'>): Promise<string | null>
 }): HandlersOf<typeof sessionProcedures> {
   const { runtime, runtimes, settings, views, whyNotConfined } = deps
 
-  async function demandSandbox(agentId: AgentId): Promise<void> {
-    const why = await whyNotConfined(agentId)
+  async function demandSandbox(agentId: AgentId, choice: RuntimeChoice): Promise<void> {
+    const why = await whyNotConfined(agentId, choice)
     if (why !== null) throw new AppError('config_option_unavailable', why)
   }
 
-  async function sandboxOf({ agentId, sandbox }: SessionRow) {
-    const why = await whyNotConfined(agentId)
+  async function sandboxOf({ agentId, sandbox, choice }: SessionRow) {
+    const why = await whyNotConfined(agentId, choice)
     return { value: sandbox, available: why === null, why }
   }
 
@@ -78,14 +78,15 @@ export function sessionHandlers(deps: {
     'sessions.get': ({ sessionId }) => views.session(runtime.sessions.get(sessionId)),
     'sessions.create': async (input, { connection }) => {
       const { agentId, workDir, extraDirs, title, mode, choice, sandbox } = input
-      if (sandbox) await demandSandbox(agentId)
+      const runsOn = choice ?? runtimes.initial(agentId)
+      if (sandbox) await demandSandbox(agentId, runsOn)
       const row = await runtime.sessions.create({
         agentId,
         workDir,
         extraDirs,
         sandbox,
         createdVia: sourceOf(connection),
-        choice: choice ?? runtimes.initial(agentId),
+        choice: runsOn,
         mode: mode ?? settings.get('defaultMode'),
         ...compact({ title }),
       })
@@ -156,7 +157,10 @@ export function sessionHandlers(deps: {
       const choice =
         input.choice ??
         (connectionId === undefined ? undefined : runtimes.cascade(runtime.sessions.get(sessionId), connectionId))
-      if (sandbox === true) await demandSandbox(runtime.sessions.get(sessionId).agentId)
+      if (sandbox === true) {
+        const row = runtime.sessions.get(sessionId)
+        await demandSandbox(row.agentId, choice ?? row.choice)
+      }
       const change = compact({ mode, sandbox })
       const changes = Object.keys(change).length > 0
       let rev = expectedRev

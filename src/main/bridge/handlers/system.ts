@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { AppError } from '../../../shared/errors.ts'
 import type { Check } from '../../../shared/bridge/index.ts'
+import type { AgentId, RuntimeChoice } from '../../../shared/vocabulary.ts'
 import type { systemProcedures } from '../../../shared/bridge/system.ts'
 import type { ShowNotification } from '../../deliveries/index.ts'
 import type { Diagnostics } from '../../diagnostics/index.ts'
@@ -29,6 +30,8 @@ export interface SystemHandlerDeps {
   preflights: Preflights
   ownAgents: OwnAgents
   views: Views
+  /** Null: that agent can be kept to the session's folders here; else why not. */
+  whyNotConfined(agentId: AgentId, choice: Pick<RuntimeChoice, 'connectionId'> | null): Promise<string | null>
   shell: () => ShellPort
   health: (signal: AbortSignal) => Promise<Check[]>
   diagnostics: (signal: AbortSignal) => Promise<Diagnostics>
@@ -68,7 +71,14 @@ export function systemHandlers(deps: SystemHandlerDeps): HandlersOf<typeof syste
       const { values, durable } = await platform.settings.set(key, value)
       return { values: { ...values }, durable }
     },
-    'agents.list': () => ({ agents: preflights.list().map(agentView) }),
+    'agents.list': async () => ({
+      agents: await Promise.all(
+        preflights.list().map(async (each) => ({
+          ...agentView(each),
+          whyNotConfined: await deps.whyNotConfined(each.agent.id, null),
+        })),
+      ),
+    }),
     'agents.preflight': async ({ agentId }, { signal }) => agentView(await preflights.run(agentId, signal)),
     'agents.add': async ({ evenSo, ...input }, { signal }) => {
       const agent = ownAgents.define(input)

@@ -76,14 +76,21 @@ export function createBubblewrapLauncher(deps: BubblewrapDeps): Sandbox {
         if (!isAbsolute(path) || !(await isFolder(path))) throw unsupported(`no folder to write in: ${path}`)
         if (isWithin(stateDir, path)) throw unsupported(`it may not write in ${path}`)
       }
-      for (const path of confine.readOnly) if (!isAbsolute(path)) throw unsupported(`no absolute path: ${path}`)
+      const { readOnly, scratch = [] } = confine
+      for (const path of [...readOnly, ...scratch]) {
+        if (!isAbsolute(path)) throw unsupported(`no absolute path: ${path}`)
+      }
       const args = ['--unshare-user', '--unshare-pid', '--die-with-parent']
       if (confine.network === 'none') args.push('--unshare-net')
       args.push('--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc')
+      const mounts = [
+        ...[...new Set(writable)].map((path) => ({ path, mount: ['--bind', path, path] })),
+        ...readOnly.map((path) => ({ path, mount: ['--ro-bind-try', path, path] })),
+        ...scratch.map((path) => ({ path, mount: ['--tmpfs', path] })),
+      ]
       // What lies deeper is mounted later, so that it stands.
-      const deepestLast = [...new Set(writable)].sort((a, b) => a.length - b.length)
-      for (const path of deepestLast) args.push('--bind', path, path)
-      for (const path of confine.readOnly) args.push('--ro-bind-try', path, path)
+      mounts.sort((a, b) => a.path.length - b.path.length)
+      args.push(...mounts.flatMap(({ mount }) => mount))
       args.push('--chdir', workDir, '--', command.path, ...command.args)
       note(scope, found.version)
       return { workDir, command: { ...command, path: found.program, args } }

@@ -4,6 +4,7 @@ import { Button, ErrorNote } from '../../ui/index.ts'
 import { FolderPicker } from '../folders/index.ts'
 import { TrustQuestion } from '../trust/index.ts'
 import { AgentField } from './AgentField.tsx'
+import { ConfinementField } from './ConfinementField.tsx'
 import { ModeField } from './ModeField.tsx'
 import { ModelField } from './ModelField.tsx'
 import { useNewSession } from './useNewSession.ts'
@@ -34,6 +35,7 @@ export function NewSession() {
       <div className={styles.row}>
         <ModelField agentId={form.agentId} value={form.choice} onChange={form.setChoice} />
         <ModeField value={form.mode} onChange={form.setMode} />
+        <ConfinementField value={form.sandbox} whyNot={form.whyNotConfined} onChange={form.setSandbox} />
       </div>
       <label className={styles.field}>
         <span className={styles.label}>{strings.newSession.prompt}</span>

@@ -19,6 +19,7 @@ export function useNewSession() {
   const [chosenFolder, setFolder] = useState<string | null>(null)
   const [choice, setChoice] = useState<RuntimeChoice | null>(null)
   const [chosenMode, setMode] = useState<Mode | null>(null)
+  const [wantsSandbox, setSandbox] = useState(false)
   const [missing, setMissing] = useState(false)
   const [pending, setPending] = useState(false)
   const [error, setError] = useState<AppError | null>(null)
@@ -28,6 +29,9 @@ export function useNewSession() {
   const folder = chosenFolder ?? recent.data?.projects.find((project) => project.exists)?.path ?? suggested
   const mode = chosenMode ?? (defaultMode.success ? defaultMode.data : 'agent')
 
+  const whyNotConfined = agents.data?.agents.find(({ id }) => id === agentId)?.whyNotConfined ?? null
+  const sandbox = wantsSandbox && whyNotConfined === null
+
   /** The session is made once: when only its first prompt fails, that one stands in it as a draft. */
   async function create(prompt: string, makeFolder: boolean): Promise<void> {
     if (makeFolder) await bridge.call('fs.createFolder', { path: folder })
@@ -35,6 +39,7 @@ export function useNewSession() {
       agentId,
       workDir: folder,
       mode,
+      ...(sandbox ? { sandbox } : {}),
       ...(choice === null ? {} : { choice }),
     })
     if (prompt.trim() !== '') {
@@ -53,6 +58,8 @@ export function useNewSession() {
     folder,
     choice,
     mode,
+    sandbox,
+    whyNotConfined,
     pending,
     error,
     folderError: missing && folder === '' ? strings.newSession.folderMissing : null,
@@ -63,6 +70,7 @@ export function useNewSession() {
     setFolder,
     setChoice,
     setMode,
+    setSandbox,
     /** The suggested folder is made without asking: it was offered as one that is not there yet. */
     start(prompt: string, { makeFolder = folder === suggested } = {}) {
       setMissing(folder === '')

@@ -15,7 +15,7 @@ export function RuntimePickers({ session }: { session: SessionView }) {
   const [asked, setAsked] = useState<RuntimeChoice | null>(null)
   if (config.error !== null) return <ErrorNote error={config.error} onRetry={() => void config.refetch()} />
   if (config.data === undefined) return <div className={styles.pickers} />
-  const { rev, mode, choice } = config.data
+  const { rev, mode, choice, sandbox } = config.data
   const items = choiceItems(config.data, session)
   const efforts = effortsOf(config.data)
   const change = (next: RuntimeChoice): void => {
@@ -58,6 +58,22 @@ export function RuntimePickers({ session }: { session: SessionView }) {
           items={efforts.map((effort) => ({ value: effort, label: strings.session.efforts[effort] }))}
           disabled={pending}
           onChange={(effort) => effort !== choice.effort && change({ ...choice, effort })}
+        />
+      )}
+      {sandbox !== undefined && (sandbox.available || sandbox.value) && (
+        <Select<'open' | 'kept'>
+          label={strings.newSession.confinement}
+          tone="quiet"
+          value={sandbox.value ? 'kept' : 'open'}
+          items={(['open', 'kept'] as const).map((value) => ({
+            value,
+            label: strings.newSession.confinements[value],
+            ...(value === 'kept' && sandbox.why !== null ? { note: sandbox.why } : {}),
+          }))}
+          disabled={pending}
+          onChange={(value) =>
+            (value === 'kept') !== sandbox.value && set({ expectedRev: rev, sandbox: value === 'kept' })
+          }
         />
       )}
       {error !== null && !needsStrip && <ErrorNote error={error} />}

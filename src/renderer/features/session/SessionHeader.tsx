@@ -33,6 +33,7 @@ export function SessionHeader({ session }: { session: SessionView }) {
         <li>{agent}</li>
         <li>{session.choiceLabel}</li>
         <li>{strings.newSession.modes[session.mode]}</li>
+        <li>{strings.newSession.confinements[session.sandbox === true ? 'kept' : 'open']}</li>
         <li className={styles.path}>
           <PathText path={session.workDir} max={64} />
         </li>

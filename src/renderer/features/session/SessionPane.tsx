@@ -40,7 +40,11 @@ function OpenSession({ session, turnId }: { session: SessionView; turnId: string
       <SessionHeader session={session} />
       <TranscriptView session={session} state={state} onEarlier={loadEarlier} />
       <div className={styles.dock}>
-        {session.archivedAt === null && <TrustQuestion agentId={session.agentId} folder={session.workDir} />}
+        {session.archivedAt === null && (
+          <div className={styles.asks}>
+            <TrustQuestion agentId={session.agentId} folder={session.workDir} />
+          </div>
+        )}
         <Composer session={session} newestRun={state.runs.at(-1) ?? null} escapePressed={escapePressed} />
       </div>
     </div>

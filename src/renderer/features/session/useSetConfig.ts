@@ -7,6 +7,8 @@ import { useChange } from '../../bridge/index.ts'
 export interface ConfigChange {
   expectedRev: number
   mode?: Mode
+  /** Keeps the agent to the session's folders. */
+  sandbox?: boolean
   choice?: RuntimeChoice
   allowHistoryStrip?: boolean
 }

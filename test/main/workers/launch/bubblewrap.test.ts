@@ -1,5 +1,6 @@
 /** Linux, with the bwrap that `npm run programs` asks for. */
-import { existsSync, mkdirSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { createBubblewrapLauncher } from '../../../../src/main/workers/index.ts'
 import type { Scope, SessionConfig } from '../../../../src/main/workers/index.ts'
@@ -69,5 +70,27 @@ describe.runIf(process.platform === 'linux')('a confined worker', () => {
     const route = { argv: [], config: {}, envSet: {}, envUnset: [] }
     const cut = { ...confined(h, h.cfg, 'none'), route }
     expect(await failure(h.workers.open('acp', cut, {}, new AbortController().signal))).toMatchObject(refused)
+  })
+
+  test('WK-56 of two folders one in the other the inner one’s word holds there', async () => {
+    using dir = createTempDir()
+    for (const name of ['home/kept/deep', 'home/scratch', 'project', 'private'])
+      mkdirSync(dir.at(name), { recursive: true })
+    const confine = {
+      network: 'host' as const,
+      writable: [dir.at('home/kept/deep'), dir.at('home')],
+      readOnly: [dir.at('home/kept')],
+      scratch: [dir.at('home/scratch')],
+    }
+    const [workDir, privateDir] = [dir.at('project'), dir.at('private')]
+    const scope: Scope = { runId: 'r', workerId: 'w', workDir, privateDir, socketDir: privateDir, confine }
+    writeFileSync(dir.at('home/scratch/of-another'), '')
+    const script =
+      'for at in home home/kept home/kept/deep home/scratch; do touch $0/$at/new && echo $at; done; ls $0/home/scratch'
+    const command = { path: '/bin/sh', args: ['-c', script, dir.path], env: {}, cwd: workDir }
+    const launched = await launcherAt('/var/lib/x').launch({ scope, command }, new AbortController().signal)
+    const { stdout } = spawnSync(launched.command.path, launched.command.args, { encoding: 'utf8', timeout: 30_000 })
+    expect(stdout.split('\n').filter(Boolean)).toEqual(['home', 'home/kept/deep', 'home/scratch', 'new'])
+    expect(readdirSync(dir.at('home/scratch'))).toEqual(['of-another'])
   })
 })

@@ -58,6 +58,26 @@ function show(handlers: FakeHandlers = {}) {
 const folder = () => screen.findByRole('textbox', { name: 'Folder' })
 
 describe('a new session', () => {
+  test('keeps the agent to its folders where it can be, and says why where it cannot', async () => {
+    const one = { version: '1', path: null, checks: [], available: true, unchecked: false }
+    const { host, user } = show({
+      'agents.list': () => ({
+        agents: [
+          { ...one, id: 'builtin', label: 'Built-in agent', whyNotConfined: null },
+          { ...one, id: 'codex', label: 'Codex', whyNotConfined: 'bubblewrap is not installed.' },
+        ],
+      }),
+    })
+    await screen.findByText('What it runs can write wherever you can.')
+    await user.click(screen.getByRole('combobox', { name: 'Confinement' }))
+    await user.click(await screen.findByRole('option', { name: /Kept to its folders/ }))
+    await user.click(screen.getByRole('radio', { name: 'Codex' }))
+    await screen.findByText('bubblewrap is not installed.')
+    await user.click(screen.getByRole('radio', { name: 'Built-in agent' }))
+    await user.click(screen.getByRole('button', { name: 'Start' }))
+    await waitFor(() => expect(host.calls('sessions.create')).toMatchObject([{ agentId: 'builtin', sandbox: true }]))
+  })
+
   test('starts in the suggested folder, made for it, with its first prompt', async () => {
     const { host, user } = show()
     await waitFor(async () => expect((await folder()).getAttribute('value')).toBe('/home/me/Wheelhouse/first'))

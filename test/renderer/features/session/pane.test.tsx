@@ -58,6 +58,23 @@ function open(session: SessionView, { turns = [], ...handlers }: FakeHandlers & 
 const prompt = () => screen.findByRole('textbox', { name: 'Prompt' })
 
 describe('what a session runs on', () => {
+  test('whether it is kept to its folders is shown, and changed where that can be done', async () => {
+    const session = aSession({ sandbox: true })
+    const { choice } = session
+    const mode = { value: 'agent' as const, options: [{ value: 'agent' as const, available: true, why: null }] }
+    const sandbox = { value: true, available: true, why: null }
+    const { host, user } = open(session, {
+      'sessions.config.get': () => ({ rev: 4, mode, sandbox, choice, choices: [], source: 'catalog' }),
+      'sessions.config.set': () => ({ rev: 5, effect: { kind: 'next_turn', historyStripped: false } }),
+    })
+    const chosen = await screen.findByRole('combobox', { name: 'Confinement' })
+    expect(chosen.textContent).toContain('Kept to its folders')
+    expect(within(screen.getByRole('banner')).getByText('Kept to its folders')).toBeTruthy()
+    await user.click(chosen)
+    await user.click(await screen.findByRole('option', { name: 'Not confined' }))
+    await waitFor(() => expect(host.calls('sessions.config.set')).toMatchObject([{ expectedRev: 4, sandbox: false }]))
+  })
+
   test('a model that cannot read the history says so before it is chosen, and its effort is chosen beside it', async () => {
     const big = { connectionId: 'c1', modelId: 'big', effort: 'default' as const }
     const { host, user } = open(aSession({ choice: big, choiceLabel: 'Work · big' }), {
