@@ -303,4 +303,27 @@ describeWithAgent('claude', 'the real Claude Code', () => {
     expect(last?.headers['authorization']).toBe('Bearer of-the-shell')
     expect(JSON.stringify(last?.body)).toMatch(/remember the blue door.*I am told\..*which door\?/)
   })
+
+  test('WK-79 WK-58 WK-59 a preflight passes but for the login, and calls no model', async () => {
+    await using rig = await createClaudeRig()
+    const { env, route, privateDir } = rig.cfg
+    const { signal } = new AbortController()
+    const driver = rig.workers.driver('claude')
+    const found = await driver.preflight({ env, route, privateDir }, signal)
+    expect(found).toMatchObject({ product: 'Claude Code', version: '2.1.197', failed: null })
+    expect(found.checks.map(({ name, status }) => [name, status])).toEqual([
+      ['starts', 'pass'],
+      ['flags', 'pass'],
+      ['login', 'pass'],
+    ])
+    const alone = await driver.preflight({ env, route: null, privateDir }, signal)
+    expect(alone.failed).toMatchObject({ name: 'login', status: 'fail' })
+    const address = {
+      ANTHROPIC_BASE_URL: `http://127.0.0.1:${rig.upstream.port}`,
+      ANTHROPIC_AUTH_TOKEN: 'of-the-shell',
+    }
+    const loggedIn = await driver.preflight({ env: { ...env, ...address }, route: null, privateDir }, signal)
+    expect(loggedIn.checks.at(-1)).toMatchObject({ name: 'login', status: 'pass' })
+    expect(await rig.upstream.requests()).toEqual([])
+  })
 })
