@@ -8,7 +8,7 @@ import {
   Answer,
   AnswerOption,
   Mode,
-  PermissionAction,
+  DecisionAction,
   PlanEntry,
   Risk,
   RunState,
@@ -140,7 +140,7 @@ export const eventData = {
     tool: z.string(),
     toolKind: ToolKind,
     title: z.string(),
-    action: PermissionAction,
+    action: DecisionAction,
     complete: z.boolean(),
     /** Set where `action` holds a beginning and an end only: the bytes of the whole, which `decisions.preview` pages. */
     wholeBytes: z.number().optional(),

@@ -1,5 +1,6 @@
 /** Words that two systems use are declared here, once. Schemas where the word crosses a trust boundary. */
 import { z } from 'zod'
+import { FormAnswer, QuestionForm } from './questions.ts'
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue }
 
@@ -124,6 +125,13 @@ export const PermissionAction = z.discriminatedUnion('kind', [
 ])
 export type PermissionAction = z.infer<typeof PermissionAction>
 
+/** What a decision is about: what the agent will do, or what it asks in words. */
+export const DecisionAction = z.discriminatedUnion('kind', [
+  ...PermissionAction.options,
+  z.object({ kind: z.literal('question'), form: QuestionForm }),
+])
+export type DecisionAction = z.infer<typeof DecisionAction>
+
 export const AnswerOption = z.enum(['allow_once', 'allow_session', 'allow_project', 'reject_once', 'reject_session'])
 export type AnswerOption = z.infer<typeof AnswerOption>
 
@@ -131,6 +139,7 @@ export type AnswerOption = z.infer<typeof AnswerOption>
 export const Answer = z.union([
   z.strictObject({ option: AnswerOption, reason: z.string().max(2_000).optional() }),
   z.strictObject({ text: z.string().max(65_536) }),
+  z.strictObject({ form: FormAnswer }),
 ])
 export type Answer = z.infer<typeof Answer>
 

@@ -4,6 +4,7 @@ import { expect, test, vi } from 'vitest'
 import { ROUTE_ID, allow, createClaudeAcpRig, createCodexAcpRig, prompt, refuse, until } from './acp-session.ts'
 import { describeWithAgent } from './installed.ts'
 import { filesWith } from './leaks.ts'
+import { isRunning } from './processes.ts'
 import type { Step, UpstreamRequest, UpstreamTurn } from './upstream.ts'
 
 // Two programs on top of each other take their time to start on a machine that does other things.
@@ -110,7 +111,7 @@ describeWithAgent('codex-acp', 'the real codex-acp', () => {
     expect(rig.said()).toContain('Still here.')
     const pid = Number(readFileSync(`${rig.cwd}/pid`, 'utf8'))
     expect((await session.close(QUICK)).kind).toBe('gone')
-    expect(existsSync(`/proc/${pid}`)).toBe(false)
+    expect(isRunning(pid)).toBe(false)
   })
 })
 
@@ -194,7 +195,7 @@ describeWithAgent('claude-agent-acp', 'the real claude-agent-acp', () => {
     const pid = Number(readFileSync(`${rig.cwd}/pid`, 'utf8'))
     expect(await session.cancel()).toBe('sent')
     expect(await turn).toMatchObject({ stop: 'cancelled' })
-    await until('the command is gone', () => !existsSync(`/proc/${pid}`))
+    await until('the command is gone', () => !isRunning(pid))
     expect(await session.prompt(prompt('afterwards'))).toMatchObject({ stop: 'end_turn' })
     expect(rig.said()).toContain('Still here.')
     expect((await session.close(QUICK)).kind).toBe('gone')

@@ -24,6 +24,16 @@ export function processes(): SeenProcess[] {
     })
 }
 
+/** Whether it runs. One that has ended and waits for its parent to notice is none any more. */
+export function isRunning(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return !/^[ZXx] /.test(stat.slice(stat.lastIndexOf(')') + 2))
+  } catch {
+    return false
+  }
+}
+
 /** The processes that carry the mark of one of these workers. */
 export function ofWorkers(workerIds: readonly string[]): SeenProcess[] {
   return processes().filter(({ environ }) =>

@@ -1,6 +1,7 @@
 /**
- * `npm run test:soak workers`: see there. `npm run test:soak [runtime] [-- --minutes 10 --seed N]`: a host, ten sessions, three clients, for ten minutes. The last
- * line is `violations: N`; exit code 0 only at 0.
+ * `npm run test:soak [runtime] [-- --minutes 10 --seed N]`: a host, ten sessions, three clients, for ten minutes.
+ * `npm run test:soak workers [-- --rounds 1000]`: workers started and ended. The last line is `violations: N`; exit code 0
+ * only at 0.
  */
 import { parseArgs } from 'node:util'
 import { ensureBuilt } from '../main/host/support/built.ts'
@@ -8,7 +9,11 @@ import { soak } from './soak.ts'
 import { workersSoak } from './workers.ts'
 
 const { values, positionals } = parseArgs({
-  options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string' } },
+  options: {
+    minutes: { type: 'string', default: '10' },
+    seed: { type: 'string' },
+    rounds: { type: 'string', default: '1000' },
+  },
   allowPositionals: true,
 })
 if (positionals.some((name) => name !== 'runtime' && name !== 'workers')) {
@@ -16,8 +21,9 @@ if (positionals.some((name) => name !== 'runtime' && name !== 'workers')) {
   process.exit(2)
 }
 if (positionals.includes('workers')) {
-  console.log(`workers: ${workersSoak.how}`)
-  await workersSoak.run((progress) => console.log(`  ${progress}`))
+  const soak = workersSoak(Number(values.rounds))
+  console.log(`workers: ${soak.how}`)
+  await soak.run((progress) => console.log(`  ${progress}`))
   console.log('violations: 0')
   process.exit(0)
 }

@@ -2,14 +2,13 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createAcpWorkers, never } from '../support/acp-worker.ts'
 import type { Soak } from './types.ts'
 
-const ROUNDS = 1_000
 const AT_ONCE = 8
 const SAY_EVERY = 100
 
 /** Linux. */
-export const workersSoak: Soak = {
+export const workersSoak = (rounds: number): Soak => ({
   name: 'workers',
-  how: `${ROUNDS} workers started, prompted once and closed, ${AT_ONCE} at a time: descriptors, processes and private folders are as before.`,
+  how: `${rounds} workers started, prompted once and closed, ${AT_ONCE} at a time: descriptors, processes and private folders are as before.`,
   async run(say) {
     await using fleet = createAcpWorkers()
     const ids = new Set<string>()
@@ -29,9 +28,9 @@ export const workersSoak: Soak = {
     // What is loaded or opened at the first start stays.
     await Promise.all(Array.from({ length: AT_ONCE }, once))
     const before = readdirSync('/proc/self/fd').length
-    for (let round = 0; round < ROUNDS; round += AT_ONCE) {
+    for (let round = 0; round < rounds; round += AT_ONCE) {
       await Promise.all(Array.from({ length: AT_ONCE }, once))
-      if (round % SAY_EVERY < AT_ONCE) say(`${round} of ${ROUNDS}`)
+      if (round % SAY_EVERY < AT_ONCE) say(`${round} of ${rounds}`)
     }
     const after = readdirSync('/proc/self/fd').length
     if (after > before) throw new Error(`${after - before} descriptors are left open`)
@@ -41,7 +40,7 @@ export const workersSoak: Soak = {
     const folders = readdirSync(`${fleet.dir}/workers`)
     if (folders.length > 0) throw new Error(`${folders.length} private folders are left`)
   },
-}
+})
 
 /** Processes of these workers, zombies too. */
 function marked(ids: ReadonlySet<string>): string[] {

@@ -1,4 +1,5 @@
 import { assertNever } from '../../shared/errors.ts'
+import { formText } from '../../shared/questions.ts'
 import { revealText } from '../../shared/reveal.ts'
 import type { EventData } from '../../shared/events.ts'
 
@@ -12,6 +13,7 @@ export function describeAction(asked: EventData<'decision_requested'>, whole: st
   const cut = asked.complete
     ? ''
     : '\nThe agent did not say all of it: what is missing is not known to Wheelhouse either.'
+  if (asked.action.kind === 'question') return revealText(`The agent asks you:\n${formText(asked.action.form)}`)
   return revealText(`The agent asks${risk}:\n${whole ?? actionText(asked.action)}${cut}`)
 }
 
@@ -25,6 +27,8 @@ function actionText(action: EventData<'decision_requested'>['action']): string {
       return `  ${action.server}: ${action.tool} ${action.input}`
     case 'other':
       return `  ${action.text}`
+    case 'question':
+      return formText(action.form)
     default:
       return assertNever(action)
   }

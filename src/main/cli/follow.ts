@@ -24,13 +24,18 @@ export async function followRun(bridge: Bridge, options: FollowOptions, interrup
   const ended = Promise.withResolvers<{ state: RunState; denied: boolean }>()
   let runId: string | null = null
   let denied = false
+  /** Not to answer one is no denial. */
+  const questions = new Set<string>()
 
   const onEvent = (event: SessionEvent): void => {
     progress.event(event)
     const typed = readEvent(event)
     if (typed === null) return
     options.event?.(typed)
-    if (typed.type === 'decision_resolved' && isRefusal(typed.data.answer, typed.data.by.via)) denied = true
+    if (typed.type === 'decision_requested' && typed.data.kind === 'question') questions.add(typed.data.decisionId)
+    if (typed.type === 'decision_resolved' && !questions.has(typed.data.decisionId)) {
+      denied ||= isRefusal(typed.data.answer, typed.data.by.via)
+    }
     if (typed.type === 'run_finished' || typed.type === 'run_recovered')
       ended.resolve({ state: typed.data.state, denied })
   }

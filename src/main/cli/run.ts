@@ -1,7 +1,7 @@
 import type { Bridge } from '../../shared/bridge/client.ts'
 import type { EventData, TypedEvent } from '../../shared/events.ts'
 import type { Answer } from '../../shared/vocabulary.ts'
-import { askOnTerminal } from './ask.ts'
+import { answerOnTerminal, askOnTerminal } from './ask.ts'
 import { followRun } from './follow.ts'
 import type { Command } from './index.ts'
 import { printError } from './print.ts'
@@ -67,6 +67,10 @@ async function answerFor(
   asked: EventData<'decision_requested'>,
   settled: AbortSignal,
 ): Promise<Answer> {
+  const { action } = asked
+  if (action.kind === 'question') {
+    return options.approve === 'ask' ? answerOnTerminal(action.form, settled) : { option: 'reject_once' }
+  }
   switch (options.approve) {
     case 'all':
       return { option: 'allow_once' }

@@ -26,6 +26,7 @@ export function decisionLine(decision: DecisionView): string {
     case 'mcp':
       return readable(desktop.notifications.use(action.tool, action.server))
     case 'other':
+    case 'question':
       return readable(decision.title)
     default:
       return assertNever(action)

@@ -108,6 +108,7 @@ export async function openWorker(
       fork: null,
       history: spec.history,
       policy: desk.policy,
+      interactions: desk.interactions,
       refusals: { record: () => {} },
       scope: {
         runId: spec.runId,

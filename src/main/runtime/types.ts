@@ -5,12 +5,14 @@
 import { z } from 'zod'
 import type { ErrorCode } from '../../shared/errors.ts'
 import type { ErrorInfo, RunPhase, SessionEvent } from '../../shared/events.ts'
+import type { FormAnswer, QuestionForm } from '../../shared/questions.ts'
 import { Effort, Mode, Source } from '../../shared/vocabulary.ts'
 import type {
   Actor,
   AgentId,
   Answer,
   AnswerOption,
+  DecisionAction,
   PermissionAction,
   PlanEntry,
   Prompt,
@@ -164,6 +166,17 @@ export interface PermissionDecision {
   by: 'policy' | 'person' | 'expired' | 'withdrawn' | 'cancelled'
   /** For the agent, where it can be told. */
   reason: string | null
+  /** A question's answer: there where it was given one. */
+  form?: FormAnswer
+}
+
+/** What an agent asks in words. */
+export interface QuestionRequest {
+  requestId: string
+  /** '' where it belongs to no call. */
+  toolCallId: string
+  title: string
+  form: QuestionForm
 }
 
 /** What an agent asks. `action` is exact, registered secrets alone replaced; `complete: false`: it was cut. */
@@ -210,6 +223,8 @@ export type ExecutionUpdate =
   /** A file that the agent offers; exactly one of `path` and `open`. Its copy begins at once. */
   | { kind: 'artifact'; path?: string; open?: OpenMaterial; filename?: string; artifactKind?: MaterialKind }
   | ({ kind: 'permission' } & { request: PermissionRequest })
+  /** Something asked in words. Answered, withdrawn and told like a permission. */
+  | { kind: 'question'; request: QuestionRequest }
   /** The run goes on elsewhere, whatever becomes of this process. */
   | ({ kind: 'remote' } & RemoteEvidence)
   | { kind: 'permission_withdrawn'; requestId: string; why: 'agent' | 'turn_ended' | 'bounds' }
@@ -399,7 +414,7 @@ export interface DecisionRow {
   tool: string
   toolKind: ToolKind
   title: string
-  action: PermissionAction
+  action: DecisionAction
   complete: boolean
   /** The bytes of the whole action where the row holds its beginning and end only; null: `action` is whole. */
   wholeBytes: number | null

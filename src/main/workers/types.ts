@@ -339,13 +339,18 @@ export interface InteractionPort {
     request: InteractionRequest,
     signal: AbortSignal,
   ): Promise<{ kind: 'answered'; body: unknown } | { kind: 'declined' }>
+  /** Once per `ask`: the answer's bytes were taken by the pipe, or never will be. */
+  told?(requestId: string, how: 'sent' | 'lost'): void
 }
 
 export interface InteractionRequest {
   requestId: string
   kind: 'question' | 'form' | 'external_action' | 'permission_approval'
   toolCallId: string | null
-  /** At most 64 KiB; the owner parses it. */
+  /**
+   * At most 64 KiB; the owner parses it. Of a `question` and a `form` it is a `QuestionForm`, and the answer's body a
+   * `FormAnswer`, whatever the agent's own form of them is.
+   */
   body: unknown
 }
 

@@ -5,7 +5,7 @@ import {
   Answer,
   AnswerOption,
   Mode,
-  PermissionAction,
+  DecisionAction,
   PlanEntry,
   Risk,
   RunState,
@@ -24,7 +24,7 @@ export const DecisionItem = z.object({
   tool: z.string(),
   toolKind: ToolKind,
   title: z.string(),
-  action: PermissionAction,
+  action: DecisionAction,
   /** False: the action was cut, and is judged as high risk. */
   complete: z.boolean(),
   /** Set where `action` holds a beginning and an end only: the bytes of the whole, which `decisions.preview` pages. */

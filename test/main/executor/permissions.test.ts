@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createPermissionDesk } from '../../../src/main/executor/permissions.ts'
-import type { PermissionRequest } from '../../../src/main/workers/index.ts'
+import type { InteractionRequest, PermissionRequest } from '../../../src/main/workers/index.ts'
 import { createSink, never } from './support.ts'
 
 const request = (requestId: string, more: Partial<PermissionRequest> = {}): PermissionRequest => ({
@@ -99,4 +99,66 @@ test('a title is one line, and short', () => {
   const title = asked?.kind === 'permission' ? asked.request.title : ''
   expect(title).toHaveLength(200)
   expect(title).not.toContain('\n')
+})
+
+const FORM = {
+  text: 'Which colour?',
+  fields: [{ id: 'c', label: '', kind: 'text' as const, options: [], other: false, required: true }],
+}
+const inWords = (requestId: string, more: Partial<InteractionRequest> = {}): InteractionRequest => ({
+  requestId,
+  kind: 'question',
+  toolCallId: null,
+  body: FORM,
+  ...more,
+})
+
+test('a question in words goes to the run, its answer back, and that it arrived is told', async () => {
+  const it = desk()
+  const sink = createSink()
+  it.lend(sink)
+  const asked = it.interactions.ask(inWords('q'), never)
+  expect(sink.updates).toEqual([
+    { kind: 'question', request: { requestId: 'q', toolCallId: '', title: 'Which colour?', form: FORM } },
+  ])
+  it.answer('q', { ...allow, form: { c: 'blue' } })
+  expect(await asked).toEqual({ kind: 'answered', body: { c: 'blue' } })
+  it.interactions.told?.('q', 'sent')
+  expect(sink.updates.at(-1)).toEqual({ kind: 'answer_told', requestId: 'q', how: 'sent' })
+})
+
+test.each([
+  ['a link', { kind: 'external_action' as const }],
+  ['wider rights', { kind: 'permission_approval' as const }],
+  ['what is no form', { body: { questions: [] } }],
+  [
+    'a form that is too long',
+    {
+      body: {
+        ...FORM,
+        fields: Array.from({ length: 16 }, (_, n) => ({ ...FORM.fields[0], id: `${n}`, label: 'x'.repeat(2_000) })),
+      },
+    },
+  ],
+])('%s is declined, and nobody is asked', async (_what, more) => {
+  const it = desk()
+  const sink = createSink()
+  it.lend(sink)
+  expect(await it.interactions.ask(inWords('q', more), never)).toEqual({ kind: 'declined' })
+  expect(sink.updates).toEqual([])
+})
+
+test('a question in words that is taken back, refused, or asked between two runs is declined', async () => {
+  const it = desk()
+  expect(await it.interactions.ask(inWords('0'), never)).toEqual({ kind: 'declined' })
+  const sink = createSink()
+  it.lend(sink)
+  const abort = new AbortController()
+  const withdrawn = it.interactions.ask(inWords('1'), abort.signal)
+  abort.abort()
+  expect(await withdrawn).toEqual({ kind: 'declined' })
+  expect(sink.updates.at(-1)).toEqual({ kind: 'permission_withdrawn', requestId: '1', why: 'agent' })
+  const refused = it.interactions.ask(inWords('2'), never)
+  it.answer('2', { allow: false, by: 'person', reason: null })
+  expect(await refused).toEqual({ kind: 'declined' })
 })

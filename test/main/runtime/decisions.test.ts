@@ -1,6 +1,6 @@
 import { SqliteError } from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import type { Actor } from '../../../src/shared/vocabulary.ts'
+import type { Actor, Answer } from '../../../src/shared/vocabulary.ts'
 import { createTestRuntime, quiet } from './support/runtime.ts'
 import type { TestRuntime } from './support/runtime.ts'
 
@@ -87,6 +87,85 @@ test('the second answer learns who was faster, and an answer that is not offered
   await expect(
     t.runtime.decisions.resolve({ decisionId: 'none', answer: { option: 'allow_once' }, by: window }),
   ).rejects.toMatchObject({ code: 'decision_not_found' })
+})
+
+const COLOURS = {
+  text: '',
+  fields: [
+    {
+      id: 'colour',
+      label: 'Which?',
+      kind: 'choice' as const,
+      options: ['Red', 'Blue'].map((label) => ({ label, description: '' })),
+      other: false,
+      required: true,
+    },
+  ],
+}
+
+function askInWords(t: TestRuntime, requestId: string): void {
+  const request = { requestId, toolCallId: '', title: 'Which?', form: COLOURS }
+  t.executor.last().sink.push({ kind: 'question', request })
+}
+
+test('RT-A55 a question waits beside an approval, is answered once and fittingly, and the run goes on', async () => {
+  await using t = await createTestRuntime()
+  const { runId } = await t.submit()
+  await quiet()
+  t.executor.last().ask()
+  askInWords(t, 'q1')
+  askInWords(t, 'q1')
+  await quiet()
+  const { decisions, runs } = t.runtime
+  expect(runs.get(runId).state).toBe('waiting_for_approval')
+  const [approval, question, ...more] = decisions.pending(null)
+  if (approval === undefined || question === undefined) throw new Error('too little is pending')
+  expect(more).toEqual([])
+  expect(question).toMatchObject({ kind: 'question', risk: null, action: { kind: 'question', form: COLOURS } })
+  await decisions.resolve({ decisionId: approval.id, answer: { option: 'allow_once' }, by: window })
+  await quiet()
+  expect(runs.get(runId).state).toBe('waiting_for_question')
+  const resolve = (answer: Answer) => decisions.resolve({ decisionId: question.id, answer, by: window })
+  for (const answer of [
+    { form: { colour: 'Green' } },
+    { form: {} },
+    { text: 'green' },
+    { option: 'allow_once' as const },
+  ]) {
+    await expect(resolve(answer)).rejects.toMatchObject({ code: 'decision_value_invalid' })
+  }
+  // In words, as from a command line, it is the same answer.
+  await expect(resolve({ text: 'blue' })).resolves.toEqual({ kind: 'resolved' })
+  await expect(resolve({ form: { colour: 'Red' } })).resolves.toMatchObject({
+    kind: 'already_resolved',
+    answer: { form: { colour: 'Blue' } },
+  })
+  await quiet()
+  expect(t.executor.last().answers.at(-1)).toEqual({
+    requestId: 'q1',
+    decision: { allow: true, by: 'person', reason: null, form: { colour: 'Blue' } },
+  })
+  expect(runs.get(runId).state).toBe('running')
+})
+
+test('RT-A53 a question that is left unanswered, or whose run is stopped, is a no', async () => {
+  await using t = await createTestRuntime()
+  const { runId } = await t.submit()
+  await quiet()
+  askInWords(t, 'q1')
+  await quiet()
+  expect(t.runtime.runs.get(runId).state).toBe('waiting_for_question')
+  await t.runtime.decisions.resolve({ decisionId: only(t), answer: { option: 'reject_once' }, by: window })
+  askInWords(t, 'q2')
+  await quiet()
+  expect(t.runtime.decisions.pending(null)).toHaveLength(1)
+  await t.runtime.runs.stop({ sessionId: t.session.id, expectedRunId: runId })
+  await quiet()
+  expect(t.executor.last().answers).toMatchObject([
+    { requestId: 'q1', decision: { allow: false, by: 'person' } },
+    { requestId: 'q2', decision: { allow: false, by: 'cancelled' } },
+  ])
+  expect(t.executor.last().answers.some(({ decision }) => 'form' in decision)).toBe(false)
 })
 
 test('RT-A50 an answer that cannot be saved leaves the question open, and the next one works', async () => {

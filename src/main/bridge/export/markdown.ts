@@ -1,7 +1,8 @@
 import type { SessionView } from '../../../shared/bridge/index.ts'
 import { assertNever } from '../../../shared/errors.ts'
 import type { DecisionItem, RunView, ToolItem, TranscriptItem } from '../../../shared/projection/index.ts'
-import type { PermissionAction, ToolContent } from '../../../shared/vocabulary.ts'
+import { answerText, formText } from '../../../shared/questions.ts'
+import type { DecisionAction, ToolContent } from '../../../shared/vocabulary.ts'
 
 export function headMarkdown(session: SessionView): string {
   const facts = [
@@ -85,12 +86,12 @@ function decisionMarkdown(decision: DecisionItem): string {
       ? status.replaceAll('_', ' ')
       : 'option' in answer
         ? `${answer.option.replaceAll('_', ' ')}${answer.reason === undefined ? '' : `: ${oneLine(answer.reason)}`}`
-        : oneLine(answer.text)
+        : oneLine('form' in answer ? answerText(answer.form) : answer.text)
   const who = by === null ? '' : ` (${by.via})`
-  return `- Approval: ${code(oneLine(title))}: ${said}${who}\n\n${actionMarkdown(decision.action)}\n`
+  return `- ${decision.kind === 'question' ? 'Question' : 'Approval'}: ${code(oneLine(title))}: ${said}${who}\n\n${actionMarkdown(decision.action)}\n`
 }
 
-function actionMarkdown(action: PermissionAction): string {
+function actionMarkdown(action: DecisionAction): string {
   switch (action.kind) {
     case 'command':
       return fence(action.command)
@@ -100,6 +101,8 @@ function actionMarkdown(action: PermissionAction): string {
       return `${code(`${action.server} ${action.tool}`)}\n\n${fence(action.input)}`
     case 'other':
       return fence(action.text)
+    case 'question':
+      return fence(formText(action.form))
     default:
       return assertNever(action)
   }

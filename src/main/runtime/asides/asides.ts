@@ -180,7 +180,10 @@ function openTurn(ctx: RuntimeContext, spec: ExecutionSpec, onUpdate: (update: A
     const verdict = evaluate(spec.policy, call, { dataDir: paths.dataDir, rules, follow: followLinks })
     const allow = verdict.effect === 'allow'
     const reason = allow ? null : 'A question beside the conversation changes nothing and asks nobody.'
-    const decision: PermissionDecision = { allow, by: 'policy', reason }
+    tell(requestId, { allow, by: 'policy', reason })
+  }
+
+  function tell(requestId: string, decision: PermissionDecision): void {
     execution
       .then((running) => running.answer(requestId, decision))
       .catch((error: unknown) => log.warn('An aside was not answered.', { error, sessionId: spec.sessionId }))
@@ -199,6 +202,8 @@ function openTurn(ctx: RuntimeContext, spec: ExecutionSpec, onUpdate: (update: A
           switch (update.kind) {
             case 'permission':
               return answer(update.request)
+            case 'question':
+              return tell(update.request.requestId, { allow: false, by: 'policy', reason: null })
             case 'output':
               collector.output(update.messageId, update.text)
               return onUpdate(update)

@@ -14,7 +14,7 @@ import type { DecisionOutcome, DecisionRow } from '../types.ts'
 import type { BoundRequests } from './bound.ts'
 import { ruleFor, settledEvent } from './card.ts'
 import { createExpiry } from './expiry.ts'
-import { decisionFrom, outcomeOf } from './outcome.ts'
+import { decisionFrom, fitted, outcomeOf } from './outcome.ts'
 
 const MAX_RULES = 500
 const POLICY: Actor = { via: 'policy', connection: null }
@@ -24,6 +24,8 @@ export interface Answering {
   bind(run: ActiveRun, row: DecisionRow): void
   /** Tells the subscribers. */
   tell(row: DecisionRow): void
+  /** Where a run stands with the questions that are open now. */
+  stateAfter(runId: string): RunState
   /** Settles by the owner itself, and hands over what came of it. False: somebody settled it before. */
   settleHere(run: ActiveRun, row: DecisionRow, settlement: Settlement): Promise<boolean>
   /** @throws AppError `decision_not_found`. */
@@ -68,7 +70,6 @@ export function createAnswering(ctx: RuntimeContext, registry: RunRegistry, boun
     return true
   }
 
-  /** Where a run stands once one of its questions is settled. */
   function stateAfter(runId: string): RunState {
     const pending = tables.decisions.pendingOfRun(runId)
     if (pending.length === 0) return 'running'
@@ -143,12 +144,13 @@ export function createAnswering(ctx: RuntimeContext, registry: RunRegistry, boun
   return {
     bind,
     tell,
+    stateAfter,
     settleHere,
     find,
     async resolve({ decisionId, answer, by }, signal) {
       const row = find(decisionId)
-      const fits = 'option' in answer ? row.options.includes(answer.option) : row.kind === 'question'
-      if (!fits) throw new AppError('decision_value_invalid', 'This question does not offer that answer.')
+      const given = fitted(row, answer)
+      if (given === null) throw new AppError('decision_value_invalid', 'This question does not offer that answer.')
       if (row.status !== 'pending') return outcomeOf(row)
       const run = registry.get(row.runId)
       const state = tables.runs.get(row.runId)?.state
@@ -156,7 +158,7 @@ export function createAnswering(ctx: RuntimeContext, registry: RunRegistry, boun
         throw new AppError('run_ending', 'The run is ending: nobody waits for this answer any more.')
       }
       signal?.throwIfAborted()
-      const settlement: Settlement = { status: 'resolved', answer, by }
+      const settlement: Settlement = { status: 'resolved', answer: given, by }
       const won =
         run === null
           ? await writer.commitSession(row.sessionId, (tx, emit) => settleIn(tx, emit, row, settlement))

@@ -5,11 +5,11 @@ import type { RuntimeContext } from '../context.ts'
 import type { ActiveRun } from '../execution/active.ts'
 import { persist } from '../execution/persist.ts'
 import { evaluate, followLinks } from '../policy/index.ts'
-import type { DecisionRow, PermissionRequest } from '../types.ts'
+import type { DecisionRow, PermissionRequest, QuestionRequest } from '../types.ts'
 import type { Answering } from './answering.ts'
 import type { BoundRequests } from './bound.ts'
-import { makeCard, requestedEvent, settledEvent } from './card.ts'
-import type { Card } from './card.ts'
+import { makeCard, makeQuestion, requestedEvent, settledEvent } from './card.ts'
+import type { Card, CardFacts } from './card.ts'
 import { decisionFrom } from './outcome.ts'
 
 const MAX_PENDING = 32
@@ -18,6 +18,8 @@ const POLICY: Actor = { via: 'policy', connection: null }
 export interface Asking {
   /** An agent asks. Never rejects. */
   requested(run: ActiveRun, request: PermissionRequest): Promise<void>
+  /** An agent asks in words: no policy judges that. Never rejects. */
+  asked(run: ActiveRun, request: QuestionRequest): Promise<void>
   /** The agent took its question back. Never rejects. */
   withdrawn(run: ActiveRun, requestId: string): Promise<void>
 }
@@ -27,14 +29,22 @@ export function createAsking(ctx: RuntimeContext, bound: BoundRequests, answerin
   /** Requests whose row is being written: what follows them waits for it. */
   const asking = new Map<string, Promise<void>>()
 
-  async function put(run: ActiveRun, request: PermissionRequest): Promise<void> {
+  /** What follows a request waits until it was put. */
+  function put(run: ActiveRun, requestId: string, how: () => Promise<void>): Promise<void> {
+    const key = `${run.spec.runId} ${requestId}`
+    const asked = guarded(run, requestId, how).finally(() => asking.delete(key))
+    asking.set(key, asked)
+    return asked
+  }
+
+  async function guarded(run: ActiveRun, requestId: string, how: () => Promise<void>): Promise<void> {
     try {
       if ((await run.running) === null) return
-      await judge(run, request)
+      await how()
     } catch (error) {
       if (run.lease.lost.aborted || run.closing()) return
       log.error('A permission could not be put to anybody.', { error, runId: run.spec.runId })
-      await run.hand(request.requestId, {
+      await run.hand(requestId, {
         allow: false,
         by: 'policy',
         reason: 'Wheelhouse could not save the question.',
@@ -42,14 +52,26 @@ export function createAsking(ctx: RuntimeContext, bound: BoundRequests, answerin
     }
   }
 
+  /** A repeated request of a worker finds its row. */
+  async function isKnown(run: ActiveRun, requestId: string): Promise<boolean> {
+    const earlier = tables.decisions.byRequest(run.spec.runId, requestId)
+    if (earlier === null) return false
+    if (earlier.status !== 'pending') await run.hand(requestId, decisionFrom(earlier))
+    return true
+  }
+
+  const factsOf = ({ spec }: ActiveRun): CardFacts => ({
+    id: ids.next(),
+    sessionId: spec.sessionId,
+    runId: spec.runId,
+    createdAt: clock.nowMs(),
+    ttlMs: spec.policy.decisionTtlMs,
+  })
+
   async function judge(run: ActiveRun, request: PermissionRequest): Promise<void> {
     const { spec } = run
     const { requestId } = request
-    const earlier = tables.decisions.byRequest(spec.runId, requestId)
-    if (earlier !== null) {
-      if (earlier.status !== 'pending') await run.hand(requestId, decisionFrom(earlier))
-      return
-    }
+    if (await isKnown(run, requestId)) return
     const rules = tables.rules.for(spec.sessionId, spec.policy.roots[0] ?? '')
     const verdict = evaluate(
       spec.policy,
@@ -67,13 +89,7 @@ export function createAsking(ctx: RuntimeContext, bound: BoundRequests, answerin
       run.allowed(request.toolCallId, { reason: verdict.reason, ruleId: verdict.ruleId ?? null })
       return run.hand(requestId, { allow: true, by: 'policy', reason: null })
     }
-    const card = makeCard(request, verdict, {
-      id: ids.next(),
-      sessionId: spec.sessionId,
-      runId: spec.runId,
-      createdAt: clock.nowMs(),
-      ttlMs: spec.policy.decisionTtlMs,
-    })
+    const card = makeCard(request, verdict, factsOf(run))
     if (verdict.effect === 'ask') return ask(run, card)
     const allow = verdict.effect === 'allow'
     if (allow) run.allowed(request.toolCallId, { reason: verdict.reason, ruleId: verdict.ruleId ?? null })
@@ -117,7 +133,7 @@ export function createAsking(ctx: RuntimeContext, bound: BoundRequests, answerin
         if (refused !== null) return
         tables.decisions.insert(row)
         emit(requestedEvent(row))
-        run.moveIn(tx, emit, 'waiting_for_approval', null)
+        run.moveIn(tx, emit, answering.stateAfter(run.spec.runId), null)
         store.afterCommit(tx, () => {
           answering.bind(run, row)
           answering.tell(row)
@@ -150,12 +166,11 @@ export function createAsking(ctx: RuntimeContext, bound: BoundRequests, answerin
   }
 
   return {
-    requested(run, request) {
-      const key = `${run.spec.runId} ${request.requestId}`
-      const asked = put(run, request).finally(() => asking.delete(key))
-      asking.set(key, asked)
-      return asked
-    },
+    requested: (run, request) => put(run, request.requestId, () => judge(run, request)),
+    asked: (run, request) =>
+      put(run, request.requestId, async () => {
+        if (!(await isKnown(run, request.requestId))) await ask(run, makeQuestion(request, factsOf(run)))
+      }),
     async withdrawn(run, requestId) {
       await asking.get(`${run.spec.runId} ${requestId}`)
       const id = bound.awaited(run, requestId)

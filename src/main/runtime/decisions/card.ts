@@ -2,12 +2,13 @@
 import { createHash } from 'node:crypto'
 import { assertNever } from '../../../shared/errors.ts'
 import { PermissionAction } from '../../../shared/vocabulary.ts'
-import type { AnswerOption } from '../../../shared/vocabulary.ts'
+import { formText } from '../../../shared/questions.ts'
+import type { AnswerOption, DecisionAction } from '../../../shared/vocabulary.ts'
 import { clip, fitData } from '../events/cut.ts'
 import type { EventDraft } from '../events/draft.ts'
 import type { PolicyVerdict } from '../policy/index.ts'
 import type { Settlement } from '../store/decisions.ts'
-import type { DecisionRow, PermissionRequest, PermissionRule } from '../types.ts'
+import type { DecisionRow, PermissionRequest, PermissionRule, QuestionRequest } from '../types.ts'
 
 const ACTION_BYTES = 20 * 1024
 const TITLE_BYTES = 1_024
@@ -27,17 +28,58 @@ function optionsFor(high: boolean): AnswerOption[] {
     : ['allow_once', 'allow_session', 'allow_project', 'reject_once', 'reject_session']
 }
 
-export function makeCard(
-  request: PermissionRequest,
-  verdict: PolicyVerdict,
-  at: { id: string; sessionId: string; runId: string; createdAt: number; ttlMs: number },
-): Card {
-  const high = verdict.risk === 'high' || !request.complete
-  const { action, whole } = fitAction(request.action)
+export interface CardFacts {
+  id: string
+  sessionId: string
+  runId: string
+  createdAt: number
+  ttlMs: number
+}
+
+/** A question has no risk, and "no" is not to answer it. */
+export function makeQuestion(request: QuestionRequest, at: CardFacts): Card {
   const row: DecisionRow = {
+    ...openRow(at),
+    kind: 'question',
+    requestId: request.requestId,
+    toolCallId: clip(request.toolCallId, PATH_BYTES),
+    tool: '',
+    toolKind: 'other',
+    title: clip(request.title, TITLE_BYTES),
+    action: { kind: 'question', form: request.form },
+    complete: true,
+    options: ['reject_once'],
+    paths: [],
+  }
+  return { row, whole: null }
+}
+
+function openRow(at: CardFacts) {
+  return {
     id: at.id,
     sessionId: at.sessionId,
     runId: at.runId,
+    wholeBytes: null,
+    blob: null,
+    risk: null,
+    riskReason: '',
+    ruleId: null,
+    status: 'pending',
+    answer: null,
+    by: null,
+    createdAt: at.createdAt,
+    expiresAt: at.createdAt + at.ttlMs,
+    settledAt: null,
+    told: null,
+    appliedAt: null,
+  } as const satisfies Partial<DecisionRow>
+}
+
+export function makeCard(request: PermissionRequest, verdict: PolicyVerdict, at: CardFacts): Card {
+  const high = verdict.risk === 'high' || !request.complete
+  const { action, whole } = fitAction(request.action)
+  const row: DecisionRow = {
+    ...openRow(at),
     kind: 'approval',
     requestId: request.requestId,
     toolCallId: clip(request.toolCallId, PATH_BYTES),
@@ -53,14 +95,6 @@ export function makeCard(
     ruleId: verdict.ruleId ?? null,
     options: optionsFor(high),
     paths: request.locations.slice(0, PATHS_SHOWN).map((path) => clip(path, PATH_BYTES)),
-    status: 'pending',
-    answer: null,
-    by: null,
-    createdAt: at.createdAt,
-    expiresAt: at.createdAt + at.ttlMs,
-    settledAt: null,
-    told: null,
-    appliedAt: null,
   }
   return { row, whole }
 }
@@ -76,7 +110,7 @@ function fitAction(action: PermissionAction): { action: PermissionAction; whole:
 }
 
 /** An action as a person reads it from beginning to end. */
-export function actionText(action: PermissionAction): string {
+export function actionText(action: DecisionAction): string {
   switch (action.kind) {
     case 'command':
       return action.command
@@ -88,6 +122,8 @@ export function actionText(action: PermissionAction): string {
       return action.input
     case 'other':
       return action.text
+    case 'question':
+      return formText(action.form)
     default:
       return assertNever(action)
   }

@@ -1,5 +1,16 @@
 import { assertNever } from '../../../shared/errors.ts'
+import { answerInWords, answersForm } from '../../../shared/questions.ts'
+import type { Answer } from '../../../shared/vocabulary.ts'
 import type { DecisionOutcome, DecisionRow, PermissionDecision } from '../types.ts'
+
+/** The answer as it is kept: to a form, one given in words becomes one of the form. Null: it is none to this question. */
+export function fitted({ kind, options, action }: DecisionRow, answer: Answer): Answer | null {
+  if ('option' in answer) return options.includes(answer.option) ? answer : null
+  if (kind !== 'question') return null
+  if (action.kind !== 'question') return 'text' in answer ? answer : null
+  const form = 'form' in answer ? answer.form : answerInWords(action.form, answer.text)
+  return form !== null && answersForm(action.form, form) ? { form } : null
+}
 
 /** What whoever answers learns of a question that is settled. */
 export function outcomeOf(row: DecisionRow): DecisionOutcome {
@@ -28,6 +39,7 @@ export function decisionFrom(row: Pick<DecisionRow, 'status' | 'answer' | 'by'>)
     case 'pending':
       return { allow: false, by: 'cancelled', reason: null }
     case 'resolved': {
+      if (answer !== null && 'form' in answer) return { allow: true, by: 'person', reason: null, form: answer.form }
       const allow = option === 'allow_once' || option === 'allow_session' || option === 'allow_project'
       return { allow, by: by?.via === 'policy' ? 'policy' : 'person', reason }
     }

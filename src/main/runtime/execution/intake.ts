@@ -5,7 +5,7 @@ import type { ChangeBus } from '../events/hub.ts'
 import type { RunStream } from '../events/writer.ts'
 import type { Tables } from '../store/index.ts'
 import type { RunFacts } from '../store/runs.ts'
-import type { ExecutionSink, ExecutionUpdate, PermissionRequest } from '../types.ts'
+import type { ExecutionSink, ExecutionUpdate, PermissionRequest, QuestionRequest } from '../types.ts'
 import type { ArtifactOffer } from '../artifacts/artifacts.ts'
 import { cleanTitle } from '../sessions/titles.ts'
 import { createCollector } from './collector.ts'
@@ -19,6 +19,7 @@ const USAGE_EVERY_MS = 1_000
 export interface IntakeHandlers {
   accepted(workerId: string): void
   permission(request: PermissionRequest): void
+  question(request: QuestionRequest): void
   withdrawn(requestId: string, why: string): void
   artifact(offer: ArtifactOffer): void
   /** The run goes on elsewhere. */
@@ -92,6 +93,8 @@ export function createIntake(deps: IntakeDeps): Intake {
       }
       case 'permission':
         return handlers.permission(update.request)
+      case 'question':
+        return handlers.question(update.request)
       case 'permission_withdrawn':
         return handlers.withdrawn(update.requestId, update.why)
       case 'answer_told':

@@ -67,6 +67,7 @@ export function startRun(
     handlers: {
       accepted: (workerId) => void becomeRunning(workerId),
       permission: (request) => void decisions.requested(run, request),
+      question: (request) => void decisions.asked(run, request),
       withdrawn: (requestId) => void decisions.withdrawn(run, requestId),
       artifact: (offer) => artifacts.offered(run, offer),
       remote: () => (remote = true),

@@ -1,6 +1,6 @@
 /** The decisions table. A row settles once: the update names the state it changes, so of two answers one wins. */
 import { z } from 'zod'
-import { Actor, Answer, AnswerOption, PermissionAction, Risk, ToolKind } from '../../../shared/vocabulary.ts'
+import { Actor, Answer, AnswerOption, DecisionAction, Risk, ToolKind } from '../../../shared/vocabulary.ts'
 import type { Database } from '../../platform/types.ts'
 import type { DecisionQuery, DecisionRow } from '../types.ts'
 import { Count, readable, readJson } from './json.ts'
@@ -10,7 +10,7 @@ const Payload = z.object({
   tool: z.string(),
   toolKind: ToolKind,
   title: z.string(),
-  action: PermissionAction,
+  action: DecisionAction,
   complete: z.boolean(),
   wholeBytes: z.number().nullable(),
   riskReason: z.string(),

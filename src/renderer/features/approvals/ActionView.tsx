@@ -1,10 +1,11 @@
+import { formText } from '../../../shared/questions.ts'
 import { Diff } from '../../content/index.ts'
-import type { PermissionAction } from '../../../shared/vocabulary.ts'
+import type { DecisionAction } from '../../../shared/vocabulary.ts'
 import { Revealed } from '../../text/index.ts'
 import styles from './card.module.css'
 
 /** The action itself, to the letter; nothing of it hides. */
-export function ActionView({ action, workDir }: { action: PermissionAction; workDir: string | null }) {
+export function ActionView({ action, workDir }: { action: DecisionAction; workDir: string | null }) {
   switch (action.kind) {
     case 'command':
       return <Exact text={action.command} />
@@ -26,6 +27,8 @@ export function ActionView({ action, workDir }: { action: PermissionAction; work
       return <Exact text={action.input} />
     case 'other':
       return <Exact text={action.text} />
+    case 'question':
+      return <Exact text={formText(action.form)} />
     default:
       return action satisfies never
   }

@@ -13,6 +13,7 @@ import { mergeDecision } from './card.ts'
 import type { CardDecision } from './card.ts'
 import { Facts } from './Facts.tsx'
 import { Moment } from './Moment.tsx'
+import { QuestionFields } from './QuestionFields.tsx'
 import { RiskMark } from './RiskMark.tsx'
 import { Settled } from './Settled.tsx'
 import { pendingCards, useCardKeys } from './useCardKeys.ts'
@@ -45,6 +46,7 @@ export function ApprovalCard({ decision: item, workDir = null, showSession = fal
   const pending = decision.status === 'pending'
   const open = pending && (outcome === null || outcome.kind === 'resolved')
   const asks = open && decision.kind === 'approval'
+  const form = decision.action.kind === 'question' ? decision.action.form : null
 
   useCardKeys(cardRef, asks, {
     allow: () => {
@@ -71,20 +73,21 @@ export function ApprovalCard({ decision: item, workDir = null, showSession = fal
         <Revealed text={decision.title} />
       </h3>
       <Judgement decision={decision} open={open} />
-      <ActionBox decision={decision} onUnseen={setUnseen} />
+      {(form === null || !open) && <ActionBox decision={decision} onUnseen={setUnseen} />}
       <Facts decision={decision} showSession={showSession} />
       {!decision.complete && <p className={styles.warning}>{strings.approvals.incomplete}</p>}
       {resolve.error !== null && <ErrorNote error={resolve.error} />}
       {asks && <Answers decision={decision} unseen={unseen} resolve={resolve} />}
-      {open && decision.kind === 'question' && (
+      {open && form !== null && <QuestionFields form={form} title={title} resolve={resolve} />}
+      {open && decision.kind === 'question' && form === null && (
         <AnswerText pending={resolve.pending} onAnswer={(text) => resolve.send({ text })} />
       )}
       {decision.status !== 'pending' && (
-        <Settled {...decision} status={decision.status} ruleId={decision.ruleId ?? null} />
+        <Settled {...decision} status={decision.status} ruleId={decision.ruleId ?? null} form={form} />
       )}
       {outcome !== null && outcome.kind !== 'resolved' && (
         <>
-          {pending && <Settled {...settledBy(outcome)} />}
+          {pending && <Settled {...settledBy(outcome)} form={form} />}
           <p className={styles.small}>{strings.approvals.tooLate}</p>
         </>
       )}

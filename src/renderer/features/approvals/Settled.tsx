@@ -1,3 +1,5 @@
+import { answerText } from '../../../shared/questions.ts'
+import type { QuestionForm } from '../../../shared/questions.ts'
 import type { Actor, Answer } from '../../../shared/vocabulary.ts'
 import { useBridgeStatus } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
@@ -19,10 +21,12 @@ export interface SettledFacts {
   told?: CardDecision['told']
   /** The person's rule that answered it. */
   ruleId?: string | null
+  /** What an answer in fields is an answer to. */
+  form?: QuestionForm | null
 }
 
 /** What became of it: the answer, who gave it and when, and whether it reached the agent. */
-export function Settled({ status, answer, by, settledAt, told, ruleId = null }: SettledFacts) {
+export function Settled({ status, answer, by, settledAt, told, ruleId = null, form = null }: SettledFacts) {
   const nowMs = useNow()
   const bridge = useBridgeStatus()
   const generation = bridge.kind === 'open' ? bridge.hello.generation : null
@@ -32,7 +36,7 @@ export function Settled({ status, answer, by, settledAt, told, ruleId = null }: 
   return (
     <div className={styles.settled}>
       <p className={styles.outcome}>
-        <StateMark showLabel state={markOf(status, answer)} label={labelOf(status, answer)} />
+        <StateMark showLabel state={markOf(status, answer)} label={labelOf(status, answer, form !== null)} />
         {settledAt !== null && relative !== null && (
           <Moment
             atMs={settledAt}
@@ -47,9 +51,9 @@ export function Settled({ status, answer, by, settledAt, told, ruleId = null }: 
           <Revealed text={approvals.reasonGiven(answer.reason)} />
         </p>
       )}
-      {answer !== null && 'text' in answer && (
-        <p>
-          <Revealed text={answer.text} />
+      {answer !== null && !('option' in answer) && (
+        <p className={styles.said}>
+          <Revealed text={'text' in answer ? answer.text : answerText(answer.form, form)} />
         </p>
       )}
       {told !== undefined && status === 'resolved' && (
@@ -68,8 +72,9 @@ function markOf(status: SettledFacts['status'], answer: Answer | null): MarkStat
   return isAllowed(answer) ? 'completed' : 'failed'
 }
 
-function labelOf(status: SettledFacts['status'], answer: Answer | null): string {
+function labelOf(status: SettledFacts['status'], answer: Answer | null, asked: boolean): string {
   if (status !== 'resolved') return strings.approvals.closedAs(status)
+  if (asked && answer !== null && 'option' in answer) return strings.approvals.leftUnanswered
   return answer !== null && 'option' in answer
     ? strings.approvals.answeredAs(answer.option)
     : strings.approvals.answeredText

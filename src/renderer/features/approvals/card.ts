@@ -1,6 +1,6 @@
 import type { DecisionView } from '../../../shared/bridge/index.ts'
 import type { DecisionItem } from '../../../shared/projection/index.ts'
-import type { Actor, PermissionAction } from '../../../shared/vocabulary.ts'
+import type { Actor, DecisionAction } from '../../../shared/vocabulary.ts'
 import { strings } from '../../strings/index.ts'
 
 /** A decision as the card shows it: the transcript's word, or the topic's where that knows more. */
@@ -29,7 +29,8 @@ export function mergeDecision(
 const SHORTENED_BYTES = 4_096
 
 /** True where the action on the card may hold less than the whole: the host marks what it left out by `…`. */
-export function mayBeShortened(action: PermissionAction): boolean {
+export function mayBeShortened(action: DecisionAction): boolean {
+  if (action.kind === 'question') return false
   const text = JSON.stringify(action)
   return text.length > SHORTENED_BYTES && text.includes('…')
 }

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { AppError } from '../../../shared/errors.ts'
-import type { PermissionAction } from '../../../shared/vocabulary.ts'
+import type { DecisionAction } from '../../../shared/vocabulary.ts'
 import { useBridge } from '../../bridge/index.ts'
 import { mayBeShortened } from './card.ts'
 import type { CardDecision } from './card.ts'
@@ -11,7 +11,7 @@ const MAX_DIFF_CHARS = 512 * 1024
 /** The whole action, as far as it was read. */
 export interface WholeAction {
   /** `text`: what was read so far of an action that is too long for its card. */
-  shown: { kind: 'action'; action: PermissionAction } | { kind: 'text'; text: string }
+  shown: { kind: 'action'; action: DecisionAction } | { kind: 'text'; text: string }
   /** Every byte of it is on the card. */
   complete: boolean
   loading: boolean
@@ -55,7 +55,7 @@ export function useWholeAction(decision: CardDecision): WholeAction {
 }
 
 /** The action again, where its text can be read in one way alone; null: it is shown as text. */
-export function wholeAction(action: PermissionAction, text: string): PermissionAction | null {
+export function wholeAction(action: DecisionAction, text: string): DecisionAction | null {
   if (action.kind === 'command') return { ...action, command: text }
   if (action.kind === 'mcp') return { ...action, input: text }
   if (action.kind !== 'edit') return { kind: 'other', text }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { InteractionPort } from '../../../../src/main/workers/index.ts'
 import { allow, createHarness, failure, prompt, until } from '../harness.ts'
 import type { Harness, HarnessOptions } from '../harness.ts'
 import { acpFixture } from './acp-fixture.ts'
@@ -180,5 +181,64 @@ describe('permissions of an ACP agent', () => {
     const action = { kind: 'command', command: 'ls', cwd: '/somewhere', wrapper: null }
     await using h = await requestFor({ kind: 'execute', _meta: { wheelhouse: { action } } })
     expect(h.requests).toMatchObject([{ action, complete: true }])
+  })
+})
+
+describe('what an ACP agent asks in words', () => {
+  const FORM = {
+    mode: 'form',
+    message: 'Which?',
+    requestedSchema: { properties: { c: { type: 'string', oneOf: [{ const: 'r', title: 'Red' }] } }, required: ['c'] },
+  }
+  const said = (h: Harness): string => h.content.map((item) => (item.kind === 'text' ? item.text : '')).join('')
+
+  function asked(form: unknown, ask: InteractionPort['ask'] | null, env: Record<string, string> = {}): Harness {
+    return harness({
+      scenario: 'elicit',
+      env: { FAKE_FORM: JSON.stringify(form), ...env },
+      change: (cfg) => (ask === null ? cfg : { ...cfg, interactions: { ask } }),
+    })
+  }
+
+  test('WK-71 a form is put to whoever takes it, and answered once', async () => {
+    const bodies: unknown[] = []
+    await using h = asked(FORM, (request) => {
+      bodies.push(request.body)
+      return Promise.resolve({ kind: 'answered', body: { c: 'Red' } })
+    })
+    await (await h.open()).prompt(prompt('hello'))
+    expect(bodies).toMatchObject([{ text: 'Which?', fields: [{ id: 'c', kind: 'choice', required: true }] }])
+    expect(said(h)).toBe('{"action":"accept","content":{"c":"r"}}')
+    expect(h.report().wire[0]).toMatchObject({ params: { clientCapabilities: { elicitation: { form: {} } } } })
+  })
+
+  test('WK-71 a link is declined; with nobody who takes forms none is offered', async () => {
+    await using link = asked({ ...FORM, mode: 'url', url: 'https://example.org' }, () =>
+      Promise.reject(new Error('asked')),
+    )
+    await (await link.open()).prompt(prompt('hello'))
+    expect(said(link)).toBe('{"action":"decline"}')
+    await using nobody = asked(FORM, null)
+    await (await nobody.open()).prompt(prompt('hello'))
+    expect(JSON.stringify(nobody.report().wire[0])).not.toContain('elicitation')
+    expect(JSON.stringify(nobody.report().wire)).toContain('-32601')
+  })
+
+  test('WK-16 a cancel ends it', async () => {
+    let aborted = false
+    const started = Promise.withResolvers<null>()
+    const ask: InteractionPort['ask'] = (_request, signal) => {
+      started.resolve(null)
+      signal.addEventListener('abort', () => (aborted = true))
+      return new Promise(() => undefined)
+    }
+    await using h = asked(FORM, ask, { FAKE_WAIT: '1' })
+    const session = await h.open()
+    const turn = session.prompt(prompt('hello'))
+    await started.promise
+    await session.cancel()
+    expect((await turn).stop).toBe('cancelled')
+    expect(aborted).toBe(true)
+    expect(said(h)).toBe('{"action":"decline"}')
   })
 })

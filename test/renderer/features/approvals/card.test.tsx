@@ -220,3 +220,58 @@ describe('an approval card', () => {
     expect(within(box).getByText('two')).toBeDefined()
   })
 })
+
+describe('a question in words', () => {
+  const field = { label: 'Which colour?', kind: 'choice' as const, other: true, required: true }
+  const options = ['Red', 'Blue'].map((label) => ({ label, description: `as ${label}` }))
+  const form = {
+    text: 'Before I go on',
+    fields: [
+      { ...field, id: 'colour', options },
+      { ...field, id: 'why', label: 'Why?', kind: 'text' as const, options: [], other: false, required: false },
+    ],
+  }
+  const question = aDecision({
+    kind: 'question',
+    title: 'Which colour?',
+    action: { kind: 'question', form },
+    risk: null,
+    riskReason: '',
+    options: ['reject_once'],
+  })
+  const send = () => screen.getByRole('button', { name: /^Send answer/ })
+
+  test('is answered field by field, and not before what it needs is there', async () => {
+    const { host, user } = showCard(question)
+    expect(screen.getByRole('article').textContent).toContain('Before I go on')
+    expect(enabled(send())).toBe(false)
+    await user.click(screen.getByRole('radio', { name: 'Blue' }))
+    await user.type(screen.getByRole('textbox', { name: 'Why? (optional)' }), 'calm')
+    await user.click(send())
+    expect(host.calls('decisions.resolve')).toEqual([
+      { decisionId: DECISION_ID, answer: { form: { colour: 'Blue', why: 'calm' } } },
+    ])
+  })
+
+  test('takes words of one’s own, and can be left unanswered; no single key answers it', async () => {
+    const { host, user } = showCard(question)
+    await user.keyboard('ad')
+    await user.type(screen.getByRole('textbox', { name: 'In your own words' }), 'Mauve')
+    expect(enabled(send())).toBe(true)
+    expect(host.calls('decisions.resolve')).toEqual([])
+    await user.click(screen.getByRole('button', { name: /^Do not answer/ }))
+    expect(host.calls('decisions.resolve')).toEqual([{ decisionId: DECISION_ID, answer: { option: 'reject_once' } }])
+  })
+
+  test('says what was answered, under what was asked', () => {
+    showCard({
+      ...question,
+      status: 'resolved',
+      answer: { form: { colour: 'Blue' } },
+      by: { via: 'cli', connection: null },
+    })
+    const card = screen.getByRole('article')
+    expect(card.textContent).toContain('Which colour? Blue')
+    expect(screen.queryByRole('radio')).toBeNull()
+  })
+})

@@ -43,11 +43,16 @@ export async function initialize(
   profile: AgentProfile,
   line: (text: string) => string,
   signal: AbortSignal,
+  asksPerson = false,
 ): Promise<Initialized> {
   const params = {
     protocolVersion: PROTOCOL_VERSION,
     clientInfo: { name: 'wheelhouse', title: 'Wheelhouse', version: '1' },
-    clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+    clientCapabilities: {
+      fs: { readTextFile: false, writeTextFile: false },
+      terminal: false,
+      ...(asksPerson ? { elicitation: { form: {} } } : {}),
+    },
   }
   const reply = await peer.request('initialize', params, signal)
   const answer = parse(Initialized, taken(reply, profile, line), profile)
@@ -70,7 +75,7 @@ export async function initialize(
 export async function shakeHands(parts: Handshake, signal: AbortSignal): Promise<Advertised> {
   const { acp, cfg, profile, prepared, load } = parts
   const { line } = acp.conversation.redactor
-  const answer = await initialize(acp.peer, profile, line, signal)
+  const answer = await initialize(acp.peer, profile, line, signal, cfg.interactions !== undefined)
   acp.facts.agentName = line(answer.agentInfo?.name ?? profile.product)
   acp.facts.agentVersion = line(answer.agentInfo?.version ?? '')
   acp.images = answer.agentCapabilities?.promptCapabilities?.image === true

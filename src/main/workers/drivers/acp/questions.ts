@@ -4,13 +4,15 @@ import { mcpServerOf } from '../shared/permission-gate.ts'
 import { trustedName } from '../shared/content-channel.ts'
 import { actionOf } from './action.ts'
 import type { ToolCalls } from './tools.ts'
-import { PermissionParams } from './wire.ts'
+import { FormAnswer } from '../../../../shared/questions.ts'
+import { elicitedForm } from '../shared/elicitation.ts'
+import { Elicitation, PermissionParams } from './wire.ts'
 
 const INVALID_PARAMS = -32_602
 const REASONS = 16
 
 export interface QuestionParts {
-  conversation: Pick<Conversation, 'permission' | 'content' | 'turn' | 'limits' | 'invalidLine'>
+  conversation: Pick<Conversation, 'permission' | 'interaction' | 'content' | 'turn' | 'limits' | 'invalidLine'>
   peer: Pick<RpcPeer, 'respond' | 'respondError'>
   tools: ToolCalls
   cwd: string
@@ -20,6 +22,8 @@ export interface QuestionParts {
 
 export interface Questions {
   ask(id: WireId, params: unknown): void
+  /** A form for the person; whatever else it may be is declined. */
+  elicit(id: WireId, params: unknown): void
   /** What the person said with refusals since the last prompt, for an agent that takes no reason in the answer. */
   takeReasons(): string
 }
@@ -71,6 +75,20 @@ export function createQuestions(parts: QuestionParts): Questions {
         canAllow: options.some(({ kind }) => kind === 'allow_once'),
         answerable: unique && options.length <= conversation.limits.options,
         answer: answerWith(id, options, toolCallId, tool.title),
+      })
+    },
+    elicit(id, params) {
+      const named = Elicitation.safeParse(params)
+      const ours = named.success && named.data.mode === 'form' && parts.isOurs(named.data.sessionId)
+      const elicited = ours ? elicitedForm(params) : null
+      conversation.interaction({
+        wireId: id,
+        request: elicited === null ? null : { kind: 'form', toolCallId: null, body: elicited.form },
+        reply(answered) {
+          const answer = FormAnswer.safeParse(answered?.body)
+          if (elicited === null || !answer.success) return peer.respond(id, { action: 'decline' })
+          return peer.respond(id, { action: 'accept', content: elicited.contentOf(answer.data) })
+        },
       })
     },
     takeReasons() {

@@ -73,6 +73,7 @@ export function createAcpConversation(
       },
       request(id, method, params) {
         if (method === 'session/request_permission') questions.ask(id, params)
+        else if (method === 'elicitation/create' && cfg.interactions !== undefined) questions.elicit(id, params)
         else void peer.respondError(id, METHOD_NOT_FOUND, 'Method not found').catch(() => undefined)
       },
     },

@@ -143,6 +143,8 @@ export const PermissionParams = z.object({
 })
 export type PermissionParams = z.infer<typeof PermissionParams>
 
+export const Elicitation = z.object({ sessionId: z.string().max(1_024), mode: z.string().max(64) })
+
 export const CancelRequest = z.object({ requestId: z.union([z.string(), z.number()]) })
 
 export const PromptReply = z.object({

@@ -44,7 +44,10 @@ export function checkSessionId(id: string): void {
   if (!SESSION_ID.test(id)) throw unusable('This is not the id of a conversation of Claude Code.')
 }
 
-type ArgsOf = Pick<SessionConfig, 'policy' | 'mcp' | 'folderTrusted' | 'addDirs' | 'route' | 'model' | 'effort'>
+type ArgsOf = Pick<
+  SessionConfig,
+  'policy' | 'mcp' | 'interactions' | 'folderTrusted' | 'addDirs' | 'route' | 'model' | 'effort'
+>
 
 /** `mcpFile`: where our servers stand; null: there are none. @throws WorkerError `worker_unusable`. */
 export function claudeArgs(cfg: ArgsOf, opening: Opening, mcpFile: string | null): string[] {
@@ -65,7 +68,7 @@ export function claudeArgs(cfg: ArgsOf, opening: Opening, mcpFile: string | null
     '--setting-sources',
     settingSources(cfg.folderTrusted).join(','),
     '--tools',
-    toolList(mode, cfg.mcp).join(','),
+    toolList(mode, cfg).join(','),
     ...(mcpFile === null ? [] : ['--mcp-config', mcpFile]),
     ...(cfg.mcp === 'exact' ? ['--strict-mcp-config'] : []),
     ...(cfg.addDirs.length === 0 ? [] : ['--add-dir', ...cfg.addDirs]),

@@ -7,7 +7,9 @@ import { mcpServerOf } from '../shared/permission-gate.ts'
 import type { Conversation, QuestionAnswer, WireId } from '../shared/types.ts'
 import { actionOf } from './action.ts'
 import type { Control } from './control.ts'
-import { pathsOf, readInput, toolKind } from './tools.ts'
+import { FormAnswer } from '../../../../shared/questions.ts'
+import { readAsking } from './asking.ts'
+import { ASK_TOOL, pathsOf, readInput, toolKind } from './tools.ts'
 import { forgetOldest } from './transcript.ts'
 import type { Transcript } from './transcript.ts'
 import { CanUseTool, HookCallback } from './wire.ts'
@@ -19,6 +21,8 @@ const ASK = {
   continue: true,
   hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'ask' },
 } as const
+
+const UNANSWERED = { behavior: 'deny', message: 'The person did not answer. Go on without it, or ask in your message.' }
 
 const NOT_SUPPORTED = 'Not supported by this client'
 
@@ -59,6 +63,7 @@ export function createQuestions({ conversation, control, transcript, cwd }: Ques
     folders.delete(toolCallId)
     asked.add(toolCallId)
     if (asked.size > conversation.limits.refusalsRemembered) forgetOldest(asked)
+    if (tool === ASK_TOOL) return inWords(id, toolCallId, input)
     conversation.permission({
       wireId: id,
       toolCallId,
@@ -74,6 +79,23 @@ export function createQuestions({ conversation, control, transcript, cwd }: Ques
         if (answer.kind !== 'allow') transcript.declined(toolCallId)
         await control.respond(id, answer.kind === 'allow' ? { behavior: 'allow', updatedInput: input } : denial(answer))
         if (answer.kind === 'allow') transcript.allowed(toolCallId)
+      },
+    })
+  }
+
+  function inWords(id: WireId, toolCallId: string, input: unknown): void {
+    const asking = readAsking(input)
+    conversation.interaction({
+      wireId: id,
+      request: asking === null ? null : { kind: 'question', toolCallId, body: asking.form },
+      reply(answered) {
+        const answer = FormAnswer.safeParse(answered?.body)
+        if (asking === null || !answer.success) {
+          transcript.declined(toolCallId)
+          return control.respond(id, UNANSWERED)
+        }
+        transcript.allowed(toolCallId)
+        return control.respond(id, { behavior: 'allow', updatedInput: asking.answered(answer.data) })
       },
     })
   }

@@ -97,7 +97,7 @@ export async function openSession(
     cfg,
     sessionId,
     mode: CLAUDE_MODE[mode],
-    tools: toolList(mode, cfg.mcp),
+    tools: toolList(mode, cfg),
     facts,
   })
 

@@ -32,15 +32,21 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
 /** Asked for by name. Glob and Grep are there only when named. */
 const READING = ['Read', 'TaskOutput', 'Glob', 'Grep', 'TaskCreate', 'TaskGet', 'TaskList', 'TaskUpdate'] as const
 const WORKING = ['Edit', 'Write', 'NotebookEdit', 'Bash', 'TaskStop', 'WebFetch', 'WebSearch'] as const
+/** Asks the person in words; only where somebody takes its questions. */
+export const ASK_TOOL = 'AskUserQuestion'
 /** The person's own set-up: sub-agents and skills. */
 const USERS_OWN = ['Task', 'Skill'] as const
 /** Come by themselves where MCP servers need them. */
 const WITH_MCP = ['ToolSearch', 'ListMcpResourcesTool', 'ReadMcpResourceTool', 'ReadMcpResourceDirTool'] as const
 
 /** What a session's `--tools` names: a list of what is known, so that a tool nobody here has heard of is never there. */
-export function toolList(mode: PermissionMode, mcp: SessionConfig['mcp']): string[] {
-  if (mode === 'read_only') return [...READING]
-  return [...READING, ...WORKING, ...(mcp === 'with_users_own' ? USERS_OWN : [])]
+export function toolList(
+  mode: PermissionMode,
+  { mcp, interactions }: Pick<SessionConfig, 'mcp' | 'interactions'>,
+): string[] {
+  const asking = interactions === undefined ? [] : [ASK_TOOL]
+  if (mode === 'read_only') return [...READING, ...asking]
+  return [...READING, ...WORKING, ...asking, ...(mcp === 'with_users_own' ? USERS_OWN : [])]
 }
 
 /** The first built-in tool of this list that a session must not have; null: there is none. */

@@ -1,6 +1,5 @@
 /** Each notification to whom it concerns. What is not named here is dropped unread. */
 import type { Conversation } from '../shared/types.ts'
-import type { Interactions } from './interactions.ts'
 import type { ItemLog } from './item-log.ts'
 import type { ModeProof } from './mode-proof.ts'
 import { httpStatusOf, retryOf } from './outcome.ts'
@@ -19,11 +18,10 @@ export interface NotificationParts {
   proof: ModeProof
   runtime: RuntimeChoice
   meter: UsageMeter
-  interactions: Interactions
 }
 
 export function createNotifications(parts: NotificationParts): (method: string, params: unknown) => void {
-  const { conversation, threadId, family, items, turns, proof, runtime, meter, interactions } = parts
+  const { conversation, threadId, family, items, turns, proof, runtime, meter } = parts
   let retries = 0
 
   function settings(params: unknown): void {
@@ -119,8 +117,7 @@ export function createNotifications(parts: NotificationParts): (method: string, 
       case 'serverRequest/resolved': {
         const note = ResolvedNote.safeParse(params)
         if (!note.success || !family.has(note.data.threadId)) return
-        conversation.withdraw(note.data.requestId)
-        return interactions.withdraw(note.data.requestId)
+        return conversation.withdraw(note.data.requestId)
       }
       case 'error':
         return retrying(params)

@@ -161,7 +161,7 @@ export function createQuestions(parts: QuestionsParts): (wireId: WireId, method:
       }
       case 'item/tool/requestUserInput': {
         const read = UserInputQuestion.safeParse(params)
-        return interactions.userInput(wireId, read.success && isFamily(read.data.threadId) ? read.data : null, params)
+        return interactions.userInput(wireId, read.success && isFamily(read.data.threadId) ? read.data : null)
       }
       default:
         void peer.respondError(wireId, METHOD_NOT_FOUND, 'Not supported by this client').catch(ignore)

@@ -170,7 +170,7 @@ interface LiveParts {
 
 function createLive({ deps, started, conversation, peer, calls, thread, opening, cwds }: LiveParts): Live {
   const { cfg } = started
-  const { clock, ids } = deps
+  const { clock } = deps
   const rules = cfg.policy.rules()
   const wanted = threadMode(rules, cfg.addDirs)
   const threadId = thread.thread.id
@@ -197,8 +197,7 @@ function createLive({ deps, started, conversation, peer, calls, thread, opening,
   // What every thread starts as was proven by the answer to its start.
   if (wanted === START_MODE) proof.told({ ...thread, sandboxPolicy: thread.sandbox })
 
-  const interactions = createInteractions({ conversation, peer, port: cfg.interactions, ids })
-  void conversation.ended.then(() => interactions.abortAll())
+  const interactions = createInteractions({ conversation, peer })
 
   async function skillsIn(prompt: Prompt): Promise<string[]> {
     if (!prompt.literal || !prompt.text.includes('$')) return []
@@ -222,7 +221,6 @@ function createLive({ deps, started, conversation, peer, calls, thread, opening,
     }),
     onStarting: meter.beginTurn,
     onStarted: proof.turnStarts,
-    onEnded: interactions.abortAll,
     usage: () => meter.turn,
   })
   const items = createItemLog({
@@ -251,7 +249,6 @@ function createLive({ deps, started, conversation, peer, calls, thread, opening,
     proof,
     runtime,
     meter,
-    interactions,
   })
   return { threadId, items, turns, proof, runtime, facts, notification, request }
 }

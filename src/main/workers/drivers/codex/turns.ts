@@ -36,7 +36,6 @@ export interface TurnsParts {
   params(prompt: Prompt): Promise<{ input: UserInput[] } & Record<string, unknown>>
   onStarting(): void
   onStarted(): void
-  onEnded(): void
   usage(): Parameters<typeof turnEnd>[1]
 }
 
@@ -108,7 +107,6 @@ export function createTurns(parts: TurnsParts): Turns {
     if (foreign === turn.id) foreign = null
     if (conversation.turn?.agentTurnId !== turn.id) return
     conversation.settle(turnEnd(turn, parts.usage(), conversation.redactor))
-    parts.onEnded()
   }
 
   return {

@@ -181,4 +181,18 @@ export const PermissionsQuestion = z.object({
   itemId: id,
   permissions: z.record(z.string(), z.unknown()),
 })
-export const UserInputQuestion = z.object({ threadId: z.string(), itemId: id })
+export const UserInputQuestion = z.object({
+  threadId: z.string(),
+  itemId: id,
+  questions: z.array(
+    z.object({
+      id: z.string().min(1),
+      header: z.string().default(''),
+      question: z.string().default(''),
+      isOther: z.boolean().default(false),
+      isSecret: z.boolean().default(false),
+      options: z.array(z.object({ label: z.string(), description: z.string().default('') })).nullish(),
+    }),
+  ),
+})
+export type UserInputQuestion = z.infer<typeof UserInputQuestion>

@@ -9,6 +9,7 @@ import { WorkerError } from '../../errors.ts'
 import type { DecidedBy, Exit, PromptResult, Refusal, ReleaseOutcome, Session } from '../../types.ts'
 import { AT_ONCE } from '../../worker.ts'
 import { createContentChannel } from './content-channel.ts'
+import { createInteractionDesk } from './interactions.ts'
 import { createPermissionGate } from './permission-gate.ts'
 import type { Conversation, ConversationOptions, Question, Turn, TurnEnd } from './types.ts'
 import { createUpdateQueue } from './update-queue.ts'
@@ -59,7 +60,16 @@ export function createConversation({ started, deps, product, dialect }: Conversa
     flooded: () => fail(new WorkerError('request_flood', `${product} asked for more than it listened to.`)),
   })
 
-  function refuseBecause(question: Question): DecidedBy | null {
+  const interactions = createInteractionDesk({
+    port: cfg.interactions,
+    ids,
+    log,
+    limits,
+    mayAsk: () => refuseBecause({ ours: true }) === null,
+    exact: redactor.exact,
+  })
+
+  function refuseBecause(question: Pick<Question, 'ours'>): DecidedBy | null {
     if (end !== null) return 'unsafe'
     if (!question.ours || replaying || turn === null || turn.settled) return 'bounds'
     if (turn.cancelAsked) return 'cancelled'
@@ -78,6 +88,7 @@ export function createConversation({ started, deps, product, dialect }: Conversa
     end = redactor.error(error)
     channel.flush()
     gate.abortAll(permissions)
+    interactions.abortAll()
     if (turn !== null && !turn.settled) {
       turn.settled = true
       turn.done.reject(end)
@@ -141,6 +152,7 @@ export function createConversation({ started, deps, product, dialect }: Conversa
     const record = turn
     if (record === null || record.settled || end !== null) return
     record.settled = true
+    interactions.abortAll()
     channel.flush()
     void conclude(record, how)
   }
@@ -188,6 +200,7 @@ export function createConversation({ started, deps, product, dialect }: Conversa
     if (record === null || record.settled) return 'no_turn'
     record.cancelAsked = true
     gate.abortAll('cancelled')
+    interactions.abortAll()
     try {
       await withDeadline(clock, limits.cancelWriteMs, signal, async () => {
         await record.written
@@ -252,7 +265,11 @@ export function createConversation({ started, deps, product, dialect }: Conversa
       modeProven = true
     },
     permission: (question) => gate.ask(question),
-    withdraw: (wireId) => gate.withdraw(wireId),
+    interaction: (interaction) => interactions.put(interaction),
+    withdraw(wireId) {
+      gate.withdraw(wireId)
+      interactions.withdraw(wireId)
+    },
     refused(toolCallId, tool, kind) {
       if (!replaying && end === null) gate.observed(toolCallId, tool, kind)
     },

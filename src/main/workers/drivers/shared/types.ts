@@ -7,6 +7,7 @@ import type {
   ContentBody,
   DecidedBy,
   Driver,
+  InteractionRequest,
   PermissionMode,
   PromptResult,
   ProbeResult,
@@ -117,6 +118,8 @@ export interface Conversation {
   modeProven(): void
   /** One question of the agent. Every question is answered, exactly once, unless the session ends first. */
   permission(question: Question): void
+  /** What is no tool permission. Every one is replied to, exactly once, unless the session ends first. */
+  interaction(interaction: Interaction): void
   /** The agent takes a question back. Unknown ids are ignored. */
   withdraw(wireId: WireId): void
   /** A refusal that was only observed (no question of ours). Once per tool call id. */
@@ -167,6 +170,14 @@ export interface Question {
   answerable: boolean
   /** Writes the answer. Resolves once the pipe took it. */
   answer(answer: QuestionAnswer): Promise<void>
+}
+
+/** `request` null: nobody can be asked this. `reply` gets null where it is declined. */
+export interface Interaction {
+  wireId: WireId
+  request: Omit<InteractionRequest, 'requestId'> | null
+  /** Writes the answer. Resolves once the pipe took it. */
+  reply(answered: { body: unknown } | null): Promise<void>
 }
 
 export type QuestionAnswer =

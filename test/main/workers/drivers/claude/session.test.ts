@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { createSecret } from '../../../../../src/main/platform/index.ts'
-import type { McpServer, RoutePlan, SessionConfig } from '../../../../../src/main/workers/index.ts'
+import type { InteractionPort, McpServer, RoutePlan, SessionConfig } from '../../../../../src/main/workers/index.ts'
 import { allow, createHarness, failure, prompt, refuse, until } from '../../harness.ts'
 import type { Harness, HarnessOptions } from '../../harness.ts'
 import { CONVERSATION, answerOf, claudeFixture } from '../claude-fixture.ts'
@@ -358,4 +358,37 @@ test('WK-78 a prompt carries pictures, names other files, and as literal keeps i
     },
     { role: 'user', content: '\n/cost of @\u{200B}notes.txt, a@b' },
   ])
+})
+
+const ASKED = {
+  tool: 'AskUserQuestion',
+  input: { questions: [{ question: 'Which?', header: 'Colour', options: [{ label: 'Red', description: 'r' }] }] },
+}
+
+test('WK-36 a question in words is no permission: its answer goes into its input, and without one the model is told', async () => {
+  const env = { FAKE_ASK: JSON.stringify(ASKED) }
+  const asked: unknown[] = []
+  const asking = (answer: Awaited<ReturnType<InteractionPort['ask']>>): Harness =>
+    harness('ask-as', {
+      env,
+      change: (cfg) => ({
+        ...cfg,
+        interactions: {
+          ask(request) {
+            asked.push(request.body)
+            return Promise.resolve(answer)
+          },
+        },
+      }),
+    })
+  await using h = asking({ kind: 'answered', body: { '0': 'Red' } })
+  expect(await (await h.open()).prompt(prompt('hello'))).toMatchObject({ stop: 'end_turn', refusals: [] })
+  expect(h.requests).toEqual([])
+  expect(asked).toMatchObject([{ fields: [{ id: '0', label: 'Colour: Which?', kind: 'choice', other: true }] }])
+  expect(decisions(h)).toMatchObject([{ behavior: 'allow', updatedInput: { answers: { 'Which?': 'Red' } } }])
+  expect(h.report().argv.join(' ')).toContain('AskUserQuestion')
+
+  await using other = asking({ kind: 'declined' })
+  expect(await (await other.open()).prompt(prompt('hello'))).toMatchObject({ stop: 'end_turn', refusals: [] })
+  expect(decisions(other)).toMatchObject([{ behavior: 'deny' }])
 })

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
 import { createSecret } from '../../../../../src/main/platform/index.ts'
-import type { McpServer, PermissionRules, RoutePlan, SessionConfig } from '../../../../../src/main/workers/index.ts'
+import type {
+  InteractionRequest,
+  McpServer,
+  PermissionRules,
+  RoutePlan,
+  SessionConfig,
+} from '../../../../../src/main/workers/index.ts'
 import { allow, createHarness, failure, prompt, refuse, until } from '../../harness.ts'
 import type { Harness, HarnessOptions } from '../../harness.ts'
 import { THREAD, codexFixture } from '../codex-fixture.ts'
@@ -316,24 +322,52 @@ test.each([
   expect(answers(h)).toEqual([answer])
 })
 
-test('what the owner answers goes back as it was asked', async () => {
-  const asked: unknown[] = []
-  const question = { itemId: 'i1', method: 'item/tool/requestUserInput', params: { questions: [{ id: 'q' }] } }
-  await using h = harness('ask-as', {
-    env: asking(question),
-    change: (cfg) => ({
-      ...cfg,
-      interactions: {
-        ask(request) {
-          asked.push(request.kind)
-          return Promise.resolve({ kind: 'answered', body: { q: { answers: ['blue'] } } })
-        },
+/** Whoever is asked in words answers this. */
+function answering(body: unknown, asked: InteractionRequest[] = [], told: string[] = []) {
+  return (cfg: SessionConfig): SessionConfig => ({
+    ...cfg,
+    interactions: {
+      ask(request) {
+        asked.push(request)
+        return Promise.resolve({ kind: 'answered', body })
       },
-    }),
+      told: (_requestId, how) => void told.push(how),
+    },
   })
+}
+
+test('WK-71 a question in words is put as a form, and its answer goes back as it was asked', async () => {
+  const asked: InteractionRequest[] = []
+  const told: string[] = []
+  const questions = [
+    { id: 'q', header: 'Colour', question: 'Which?', isOther: true, options: [{ label: 'Blue', description: 'b' }] },
+  ]
+  const question = { itemId: 'i1', method: 'item/tool/requestUserInput', params: { questions } }
+  await using h = harness('ask-as', { env: asking(question), change: answering({ q: 'Blue' }, asked, told) })
   await (await h.open()).prompt(prompt('hello'))
-  expect(asked).toEqual(['question'])
-  expect(answers(h)).toEqual([{ answers: { q: { answers: ['blue'] } } }])
+  expect(asked).toMatchObject([
+    { kind: 'question', toolCallId: 'i1', body: { fields: [{ id: 'q', label: 'Colour: Which?', kind: 'choice' }] } },
+  ])
+  expect(answers(h)).toEqual([{ answers: { q: { answers: ['Blue'] } } }])
+  await until('the answer is told', () => told.length > 0)
+  expect(told).toEqual(['sent'])
+})
+
+test('WK-71 a form of an MCP server is answered by its own values; one whose answer nobody may see is not put', async () => {
+  const requestedSchema = { type: 'object', properties: { n: { type: 'string', enum: ['a'], enumNames: ['A'] } } }
+  const params = { serverName: 's', mode: 'form', message: 'Choose', requestedSchema }
+  const form = { itemId: 'i1', method: 'mcpServer/elicitation/request', params }
+  await using h = harness('ask-as', { env: asking(form), change: answering({ n: 'A' }) })
+  await (await h.open()).prompt(prompt('hello'))
+  expect(answers(h)).toEqual([{ action: 'accept', content: { n: 'a' }, _meta: null }])
+
+  const asked: InteractionRequest[] = []
+  const secret = { questions: [{ id: 'q', header: '', question: 'Password?', isSecret: true, options: null }] }
+  const question = { itemId: 'i1', method: 'item/tool/requestUserInput', params: secret }
+  await using other = harness('ask-as', { env: asking(question), change: answering({ q: 'x' }, asked) })
+  await (await other.open()).prompt(prompt('hello'))
+  expect(asked).toEqual([])
+  expect(answers(other)).toEqual([{ answers: {} }])
 })
 
 test('WK-73 a conversation that another Codex has open is in use; any other lock is a failed handshake', async () => {
