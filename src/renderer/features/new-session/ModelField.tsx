@@ -22,10 +22,10 @@ export interface ModelFieldProps {
   onChange: (choice: RuntimeChoice | null) => void
 }
 
-/** The model of the session's first prompt. It can be changed at any time later. */
+/** What an agent runs on from its first prompt. It can be changed at any time later. */
 export function ModelField({ agentId, value, onChange }: ModelFieldProps) {
   const catalog = useTopic('providers', (state) => state.value)
-  const options = optionsFor(agentId, catalog)
+  const options = withPresent(optionsFor(agentId, catalog), value)
   return (
     <div className={styles.field}>
       <span className={styles.label} aria-hidden="true">
@@ -66,6 +66,14 @@ function optionsFor(agentId: AgentId, catalog: CatalogView | null): readonly Opt
     }
   }
   return options
+}
+
+/** What was chosen once stays among the options, whatever the catalog says now. */
+function withPresent(options: readonly Option[], choice: RuntimeChoice | null): readonly Option[] {
+  if (choice === null) return options
+  const value = keyOf(choice)
+  if (options.some((option) => option.value === value)) return options
+  return [...options, { value, label: choice.modelId ?? strings.newSession.ownLogin, choice }]
 }
 
 function defaultLabel(client: ClientId, catalog: CatalogView): string {

@@ -1,1 +1,2 @@
+export { ModelField } from './ModelField.tsx'
 export { NewSession } from './NewSession.tsx'

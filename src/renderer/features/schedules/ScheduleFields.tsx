@@ -3,6 +3,7 @@ import { useCall } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { Select, Switch, TextArea, TextField } from '../../ui/index.ts'
 import { FolderPicker } from '../folders/index.ts'
+import { ModelField } from '../new-session/index.ts'
 import type { ScheduleField, ScheduleForm } from './schedule-form.ts'
 import { WhenFields } from './WhenFields.tsx'
 import styles from './schedules.module.css'
@@ -52,7 +53,8 @@ export function ScheduleFields({ form, wrong, onChange }: ScheduleFieldsProps) {
             label={schedules.agent}
             value={form.agentId}
             items={items}
-            onChange={(agentId) => onChange({ agentId })}
+            // What one agent runs on is not offered to another.
+            onChange={(agentId) => onChange(agentId === form.agentId ? {} : { agentId, choice: null })}
           />
         </Labelled>
         <Labelled label={schedules.mode}>
@@ -63,6 +65,7 @@ export function ScheduleFields({ form, wrong, onChange }: ScheduleFieldsProps) {
             onChange={(mode) => onChange({ mode })}
           />
         </Labelled>
+        <ModelField agentId={form.agentId} value={form.choice} onChange={(choice) => onChange({ choice })} />
       </div>
       <FolderPicker value={form.workDir} error={wrong.workDir ?? null} onChange={(workDir) => onChange({ workDir })} />
       <WhenFields form={form} onChange={onChange} />

@@ -14,15 +14,15 @@ export const PRESET_LINES: Readonly<Record<Exclude<Preset, 'custom'>, string>> =
 
 export type ScheduleForm = Pick<
   ScheduleView,
-  'name' | 'prompt' | 'agentId' | 'workDir' | 'cron' | 'timeZone' | 'mode' | 'catchUp' | 'deliverTo'
+  'name' | 'prompt' | 'agentId' | 'workDir' | 'cron' | 'timeZone' | 'mode' | 'choice' | 'catchUp' | 'deliverTo'
 >
 
 export type ScheduleField = 'name' | 'prompt' | 'workDir'
 
 export function formOf(schedule: ScheduleView | null): ScheduleForm {
   if (schedule !== null) {
-    const { name, prompt, agentId, workDir, cron, timeZone, mode, catchUp, deliverTo } = schedule
-    return { name, prompt, agentId, workDir, cron, timeZone, mode, catchUp, deliverTo }
+    const { name, prompt, agentId, workDir, cron, timeZone, mode, choice, catchUp, deliverTo } = schedule
+    return { name, prompt, agentId, workDir, cron, timeZone, mode, choice, catchUp, deliverTo }
   }
   return {
     name: '',
@@ -32,6 +32,7 @@ export function formOf(schedule: ScheduleView | null): ScheduleForm {
     cron: PRESET_LINES.weekdays,
     timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     mode: 'agent',
+    choice: null,
     catchUp: false,
     deliverTo: [],
   }

@@ -24,11 +24,7 @@ export function useScheduleForm(schedule: ScheduleView | null, onSaved: () => vo
       setWrong(missing)
       if (Object.keys(missing).length > 0) return
       if (schedule === null) create.mutate(form, { onSuccess: onSaved })
-      else {
-        // What one agent runs on is not offered to another.
-        const change = form.agentId === schedule.agentId ? form : { ...form, choice: null }
-        update.mutate({ id: schedule.id, expectedRev: schedule.rev, change }, { onSuccess: onSaved })
-      }
+      else update.mutate({ id: schedule.id, expectedRev: schedule.rev, change: form }, { onSuccess: onSaved })
     },
   }
 }

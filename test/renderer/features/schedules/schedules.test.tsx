@@ -4,6 +4,7 @@ import { cronWords } from '../../../../src/renderer/features/schedules/cron-word
 import { SchedulesView } from '../../../../src/renderer/features/schedules/index.ts'
 import type { ScheduleView } from '../../../../src/shared/bridge/index.ts'
 import { seriousFindings } from '../../support/axe.ts'
+import { aCatalog, aConnection, aModel, WORK_ID } from '../../support/catalog.ts'
 import { numbered, SESSION_ID } from '../../support/decisions.ts'
 import { createFakeBridge, renderWithBridge } from '../../support/fake-bridge.tsx'
 import type { FakeHandlers } from '../../support/fake-bridge.tsx'
@@ -53,7 +54,13 @@ function show(schedules: ScheduleView[], handlers: FakeHandlers = {}, executing 
       'schedules.times': () => ({ times: [Date.now() + 60_000], timeZone: 'Europe/Berlin' }),
       ...handlers,
     },
-    { schedules: { schedules, executing } },
+    {
+      schedules: { schedules, executing },
+      providers: aCatalog({
+        connections: [aConnection({ client: 'builtin' })],
+        models: { [WORK_ID]: [aModel('gpt-x')] },
+      }),
+    },
   )
   return { host, user: renderWithBridge(<SchedulesView />, host) }
 }
@@ -131,6 +138,24 @@ describe('the schedules', () => {
     await waitFor(() =>
       expect(host.calls('schedules.update')).toMatchObject([
         { id: numbered(81), expectedRev: 4, change: { agentId: 'codex', choice: null } },
+      ]),
+    )
+  })
+
+  test('it runs on the Provider and the model that were chosen for it; what is gone from the catalog stays chosen', async () => {
+    const chosen = { connectionId: numbered(9), modelId: 'gone-1', effort: 'high' as const }
+    const { host, user } = show([schedule({ choice: chosen })], { 'schedules.update': () => schedule({ rev: 5 }) })
+    await user.click(await screen.findByRole('button', { name: 'More: Morning tests' }))
+    await user.click(await screen.findByRole('menuitem', { name: 'Edit' }))
+    const dialog = await screen.findByRole('dialog', { name: 'Edit Morning tests' })
+    const model = within(dialog).getByRole('combobox', { name: 'Model' })
+    expect(model.textContent).toContain('gone-1')
+    await user.click(model)
+    await user.click(await screen.findByRole('option', { name: 'Work · gpt-x' }))
+    await user.click(within(dialog).getByRole('button', { name: 'Save' }))
+    await waitFor(() =>
+      expect(host.calls('schedules.update')).toMatchObject([
+        { change: { choice: { connectionId: WORK_ID, modelId: 'gpt-x', effort: 'default' } } },
       ]),
     )
   })
