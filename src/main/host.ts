@@ -60,6 +60,7 @@ export interface Host {
 }
 
 const MEBIBYTE = 1_048_576
+const MINUTE_MS = 60_000
 
 /** The schema of a whole host: what the database of a data folder is brought up to, system after system. */
 export const hostMigrations = [
@@ -203,6 +204,8 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
     deliveries: places.port,
     isHeld: executor.isHeld,
     osEnabled: () => settings.get('osModeEnabled'),
+    slots: settings.get('runsAtOnce'),
+    unattendedDecisionMs: () => settings.get('unattendedAnswerMinutes') * MINUTE_MS,
     // A catalog that cannot be read says nothing of any.
     isProvider: (connectionId) => providers.failure() !== null || providers.hasConnection(connectionId),
     choices: { set: runtimes.set },

@@ -66,6 +66,17 @@ export const SETTINGS = {
     default: false,
     about: 'Offer the mode in which an agent asks for nothing and may do anything you may.',
   }),
+  runsAtOnce: setting({
+    schema: z.int().min(1).max(32),
+    default: 8,
+    about: 'How many runs work at once; more wait in line. A change counts from the next start.',
+  }),
+  unattendedAnswerMinutes: setting({
+    schema: z.int().min(1).max(1_440),
+    default: 10,
+    about:
+      'How long a run that nobody watches, such as that of a schedule, waits for your answer before it goes on without.',
+  }),
   requestBodyCapMiB: setting({
     schema: z.int().min(1).max(128),
     default: 32,

@@ -82,6 +82,8 @@ export interface RuntimeDeps extends Platform {
   isHeld: (sessionId: string) => boolean
   /** The setting that offers mode `os`. */
   osEnabled?: () => boolean
+  /** How long a permission of a run that nobody watches waits for its answer. */
+  unattendedDecisionMs?: () => number
   /** Whether that connection still is one; by default each is. */
   isProvider?: (connectionId: string) => boolean
   resources?: ResourcePort
@@ -243,6 +245,7 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
     osEnabled,
     bindingOf: (sessionId) => tables.bindings.of(sessionId)?.source ?? null,
     targetsOf: createTargetsOf(deps.deliveries),
+    unattendedDecisionMs: deps.unattendedDecisionMs ?? (() => timing.unattendedDecisionMs),
     isProvider: deps.isProvider ?? (() => true),
   }
   const asides = createAsides({ ctx, snapshots: snapshotDeps, refuseWhenStopping, stopping: halt.signal })
@@ -316,7 +319,7 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
     runs: {
       ...admissions,
       stop: createStop({ ctx, registry, recovery, inspect, wake: coordinator.wake }),
-      steer: createSteer(ctx, registry),
+      steer: createSteer({ ctx, registry, refuseWhenStopping }),
       wait: createWait(ctx, watch),
       aside: asides.ask,
       get: findRun,

@@ -17,6 +17,8 @@ export interface SnapshotDeps {
   /** Whose session it is, where it is bound to a schedule or an outside conversation. */
   bindingOf: (sessionId: string) => Source | null
   targetsOf: TargetsOf
+  /** How long a permission of a run that nobody watches waits for its answer. */
+  unattendedDecisionMs: () => number
   /** Whether that connection still is one. */
   isProvider: (connectionId: string) => boolean
 }
@@ -32,7 +34,7 @@ export interface Snapshot {
  * @throws AppError `source_*`, `mode_*`, `provider_unavailable_config`, `work_dir_missing`, `resources_invalid`.
  */
 export async function takeSnapshot(
-  { clock, timing, resources, osEnabled, bindingOf, targetsOf, isProvider }: SnapshotDeps,
+  { clock, timing, resources, osEnabled, bindingOf, targetsOf, unattendedDecisionMs, isProvider }: SnapshotDeps,
   session: SessionRow,
   asked: { source: Source; requestedMode: string | null; failover?: 'off' | undefined },
   signal?: AbortSignal,
@@ -79,7 +81,7 @@ export async function takeSnapshot(
       modelId,
       effort,
       ...offered,
-      decisionTtlMs: unattended ? timing.unattendedDecisionMs : timing.attendedDecisionMs,
+      decisionTtlMs: unattended ? unattendedDecisionMs() : timing.attendedDecisionMs,
       maxRunMs: unattended ? timing.unattendedRunMs : timing.attendedRunMs,
       ...(asked.failover === undefined ? {} : { failover: asked.failover }),
       ...(deliveryTargets.length === 0 ? {} : { deliveryTargets }),

@@ -17,14 +17,23 @@ export interface SteerRequest {
 
 /**
  * A person's text into the turn that runs. Written first, handed over once, never sent again by itself.
- * @throws AppError `steer_unavailable` (`detail` says why; nothing is written), `prompt_invalid`.
+ * @throws AppError `steer_unavailable` (`detail` says why; nothing is written), `prompt_invalid`, `runtime_stopping`.
  */
-export function createSteer(ctx: RuntimeContext, registry: RunRegistry) {
+export function createSteer({
+  ctx,
+  registry,
+  refuseWhenStopping,
+}: {
+  ctx: RuntimeContext
+  registry: RunRegistry
+  refuseWhenStopping: () => void
+}) {
   const { clock, tables, log } = ctx
   return async function steer(
     request: SteerRequest,
     signal?: AbortSignal,
   ): Promise<{ status: 'delivered' | 'undelivered'; replayed: boolean }> {
+    refuseWhenStopping()
     const { sessionId } = request
     const text = plain(request.text)
     if (text.trim() === '' || Buffer.byteLength(text) > MAX_TEXT_BYTES) {

@@ -29,6 +29,8 @@ export function SettingsView() {
           <Section title={settings.sections.agents}>
             <Choice of="defaultMode" labels={settings.modes} />
             <OsMode />
+            <WholeNumber of="runsAtOnce" unit={settings.runs} min={1} max={32} />
+            <WholeNumber of="unattendedAnswerMinutes" unit={settings.minutes} min={1} max={1_440} />
             <Row label={strings.mcp.heading} about={strings.mcp.about} setting={UNSAVED}>
               <McpServers />
             </Row>

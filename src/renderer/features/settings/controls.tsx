@@ -44,7 +44,7 @@ export function Choice<Key extends 'theme' | 'defaultMode'>({
 }
 
 export interface NumberProps {
-  of: 'requestBodyCapMiB' | 'webPort' | 'gatewayPort'
+  of: 'requestBodyCapMiB' | 'webPort' | 'gatewayPort' | 'runsAtOnce' | 'unattendedAnswerMinutes'
   unit: string
   min: number
   max: number
