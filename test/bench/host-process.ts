@@ -90,6 +90,15 @@ export async function connectTo(dataDir: string): Promise<Bridge & Disposable> {
   return { ...bridge, [Symbol.dispose]: () => bridge.close() }
 }
 
+/** Time that it has spent at work, in ms. Linux only: elsewhere null. */
+export function busyMs(pid: number): number | null {
+  if (process.platform !== 'linux') return null
+  // After the name in parentheses; the kernel counts in hundredths of a second.
+  const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')
+  const fields = rest.split(' ').map(Number)
+  return ((fields[11] ?? 0) + (fields[12] ?? 0)) * 10
+}
+
 /** Resident memory in MB of 10^6 bytes. Linux only: elsewhere null. */
 export function residentMB(pid: number): number | null {
   if (process.platform !== 'linux') return null

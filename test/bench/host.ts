@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { createTempDir } from '../support/dir.ts'
-import { connectTo, residentMB, startHost } from './host-process.ts'
+import { busyMs, connectTo, residentMB, startHost } from './host-process.ts'
 import { openPromptedSession } from './prompts.ts'
 import { median } from './types.ts'
 import type { Benchmark, Figure } from './types.ts'
@@ -9,6 +9,8 @@ import { readWal } from './wal.ts'
 const STARTS = 5
 const IDLE_MS = 10_000
 const PROMPTS = 5
+const QUIET_MS = 60_000
+const QUIET_SESSIONS = 200
 
 /** From the start of the process to the first page, on a data folder that is new and on one that has been used. */
 export const hostStart: Benchmark = {
@@ -66,6 +68,38 @@ export const hostIdle: Benchmark = {
 
 function memoryFigure(name: string, value: number): Figure {
   return { name, unit: 'MB', value, samples: [value], target: { kind: 'at_most', value: 150 } }
+}
+
+/** DT-A39: what a window costs in which nothing happens. */
+export const hostQuiet: Benchmark = {
+  name: 'host-quiet',
+  how: `Time at work of the browser host in ${QUIET_MS / 1_000} s, with ${QUIET_SESSIONS} idle sessions and one window that follows all of them and one in particular. Linux only.`,
+  async run() {
+    using dir = createTempDir()
+    await using host = await startHost(dir.at('data'))
+    using bridge = await connectTo(dir.at('data'))
+    let sessionId = ''
+    for (let n = 0; n < QUIET_SESSIONS; n++) {
+      sessionId = (await bridge.call('sessions.create', { agentId: 'builtin', workDir: dir.path })).id
+    }
+    const observer = { event: () => undefined, ended: () => undefined }
+    const leave = [
+      bridge.subscribe('sessions', {}, observer),
+      bridge.subscribe('decisions', {}, observer),
+      bridge.subscribe('workers', {}, observer),
+      bridge.subscribe('providers', {}, observer),
+      bridge.subscribe('session.events', { sessionId }, observer),
+    ]
+    await wait(IDLE_MS)
+    const before = busyMs(host.pid)
+    await wait(QUIET_MS)
+    const after = busyMs(host.pid)
+    for (const each of leave) each()
+    if (before === null || after === null) return []
+    const value = after - before
+    const target = { kind: 'at_most' as const, value: QUIET_MS / 100 }
+    return [{ name: 'at work in a minute', unit: 'ms', value, samples: [value], target }]
+  },
 }
 
 /** Counted in SQLite's own log, so that no commit of any system is missed. */

@@ -7,7 +7,7 @@ import { admission } from './admission.ts'
 import { classify } from './classify.ts'
 import { eventAppend } from './events.ts'
 import { gatewayFirstByte } from './gateway.ts'
-import { hostIdle, hostStart, warmPrompt } from './host.ts'
+import { hostIdle, hostQuiet, hostStart, warmPrompt } from './host.ts'
 import { idleSessions } from './idle-sessions.ts'
 import { largeDatabase } from './large-database.ts'
 import { reading } from './reading.ts'
@@ -32,6 +32,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   streams,
   largeDatabase,
   hostIdle,
+  hostQuiet,
   warmPrompt,
   classify,
   workerStream,
