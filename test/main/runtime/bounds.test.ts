@@ -112,3 +112,39 @@ test('a runtime that stops takes no message to a run any more', async () => {
   await t.clock.advance(10_000)
   await stopping
 })
+
+test('what a run has used is told at most once a second, the last word always', async () => {
+  await using t = await createTestRuntime()
+  await t.submit()
+  await quiet()
+  const use = (outputTokens: number): void =>
+    t.executor.last().sink.push({
+      kind: 'usage',
+      usage: {
+        inputTokens: 1,
+        cachedInputTokens: null,
+        cacheWriteTokens: null,
+        outputTokens,
+        reasoningTokens: null,
+        costUsd: null,
+        contextUsed: null,
+        contextSize: null,
+      },
+    })
+  for (let n = 1; n <= 20; n++) {
+    use(n)
+    await t.clock.advance(100)
+  }
+  const told = (): number[] =>
+    t
+      .events()
+      .flatMap(({ type, data }) =>
+        type === 'usage_updated' ? [(data as { usage: { outputTokens: number } }).usage.outputTokens] : [],
+      )
+  expect(told().length).toBeLessThanOrEqual(3)
+  use(99)
+  t.executor.last().end()
+  await quiet(8)
+  expect(told().at(-1)).toBe(99)
+  expect(t.rows('SELECT output_tokens FROM run_usage')).toEqual([{ output_tokens: 99 }])
+})

@@ -152,3 +152,21 @@ test('a tool that was open when its owner died leaves the effects unknown', asyn
   await t.runtime.recovery.scanNow()
   expect(t.runtime.runs.get(runId)).toMatchObject({ state: 'failed', sideEffects: 'unknown' })
 })
+
+test('after a sleep the next look for lost runs waits 15 s, so that live owners renew first', async () => {
+  await using t = await createTestRuntime()
+  await t.runtime.start().firstScan
+  const { runId } = await t.submit()
+  await quiet()
+  t.executor.last().end()
+  await quiet()
+  t.store.db.exec(`UPDATE runs SET state = 'running', finished_at = NULL, reopen_count = reopen_count + 1`)
+  t.clock.jumpWall(3_600_000)
+  await t.clock.advance(5_000)
+  expect(t.runtime.runs.get(runId).state).toBe('running')
+  await t.clock.advance(14_999)
+  expect(t.runtime.runs.get(runId).state).toBe('running')
+  await t.clock.advance(1)
+  await quiet()
+  expect(t.runtime.runs.get(runId).state).toBe('failed')
+})
