@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test, vi } from 'vitest'
 import { ROUTE_ID, allow, createClaudeAcpRig, createCodexAcpRig, prompt, refuse, until } from './acp-session.ts'
+import type { InteractionRequest } from '../../src/main/workers/index.ts'
 import { describeWithAgent } from './installed.ts'
 import { filesWith } from './leaks.ts'
 import { isRunning } from './processes.ts'
@@ -199,5 +200,27 @@ describeWithAgent('claude-agent-acp', 'the real claude-agent-acp', () => {
     expect(await session.prompt(prompt('afterwards'))).toMatchObject({ stop: 'end_turn' })
     expect(rig.said()).toContain('Still here.')
     expect((await session.close(QUICK)).kind).toBe('gone')
+  })
+
+  test('WK-36 a question in words comes as a form, and the model reads the answer', async () => {
+    const asked: InteractionRequest[] = []
+    const options = ['Red', 'Blue'].map((label) => ({ label, description: `as ${label}` }))
+    const questions = [{ question: 'Which colour?', header: 'Colour', multiSelect: false, options }]
+    await using rig = await createClaudeAcpRig({
+      turns: [ofTurn({ toolCall: { name: 'AskUserQuestion', input: { questions } } }), ofTurn(say('Thanks.'))],
+      change: (cfg) => ({
+        ...cfg,
+        interactions: {
+          ask(request) {
+            asked.push(request)
+            return Promise.resolve({ kind: 'answered', body: { question_0: 'Blue' } })
+          },
+        },
+      }),
+    })
+    const session = await rig.open()
+    expect(await session.prompt(prompt('ask me'))).toMatchObject({ stop: 'end_turn', refusals: [] })
+    expect(asked).toMatchObject([{ kind: 'form', body: { text: 'Which colour?', fields: [{ id: 'question_0' }, {}] } }])
+    expect(JSON.stringify(ofTurns(await rig.upstream.requests()).at(-1)?.body)).toMatch(/Which colour\?.*Blue/)
   })
 })

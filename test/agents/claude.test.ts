@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test, vi } from 'vitest'
-import type { SessionConfig } from '../../src/main/workers/index.ts'
+import type { InteractionRequest, SessionConfig } from '../../src/main/workers/index.ts'
 import type { AgentRig } from './agent-session.ts'
 import { ROUTE_ID, allow, bash, createClaudeRig, prompt, refuse, say } from './claude-session.ts'
 import { until } from './agent-session.ts'
@@ -276,6 +276,32 @@ describeWithAgent('claude', 'the real Claude Code', () => {
     await session.prompt(prompt('poke'))
     expect(rig.requests.map(({ tool }) => tool)).toEqual(['mcp__theirs__poke'])
     expect(JSON.stringify(rig.content)).toContain('poked well')
+  })
+
+  test('WK-36 a question in words is put to a person, and the model reads the answer', async () => {
+    const asked: InteractionRequest[] = []
+    const options = ['Red', 'Blue'].map((label) => ({ label, description: `as ${label}` }))
+    const questions = [{ question: 'Which colour?', header: 'Colour', multiSelect: false, options }]
+    await using rig = await createClaudeRig({
+      turns: [
+        { steps: [{ toolCall: { name: 'AskUserQuestion', input: { questions } } }] },
+        { steps: [say('Thanks.')] },
+      ],
+      change: (cfg) => ({
+        ...cfg,
+        interactions: {
+          ask(request) {
+            asked.push(request)
+            return Promise.resolve({ kind: 'answered', body: { '0': 'Blue' } })
+          },
+        },
+      }),
+    })
+    const session = await rig.open()
+    expect(await session.prompt(prompt('ask me'))).toMatchObject({ stop: 'end_turn', refusals: [] })
+    expect(rig.requests).toEqual([])
+    expect(asked).toMatchObject([{ kind: 'question', body: { fields: [{ label: 'Colour: Which colour?' }] } }])
+    expect(JSON.stringify((await rig.upstream.requests()).at(-1)?.body)).toMatch(/Which colour\?.*Blue/)
   })
 
   test('plain Claude Code goes on with the conversation afterwards', async () => {
