@@ -402,8 +402,14 @@ export interface Worker {
    * @throws WorkerError `stdin_stuck` (the queue is full), `session_ended`, `aborted`.
    */
   write(line: string, signal?: AbortSignal): Promise<void>
-  /** One reader, in wire order. What came before the call is kept. The bytes are valid during the call alone. */
-  lines(onLine: (utf8: Uint8Array) => void, onEnd: (why: 'eof' | 'line_too_long' | 'error') => void): void
+  /**
+   * One reader, in wire order. What came before the call is kept. The bytes are valid during the call alone; where it
+   * answers a promise, the next line comes once that settles.
+   */
+  lines(
+    onLine: (utf8: Uint8Array) => void | Promise<void>,
+    onEnd: (why: 'eof' | 'line_too_long' | 'error') => void,
+  ): void
   /** Redacted; the last non-empty line, '' when there is none. */
   stderrTail(): string
   /** Redacted; the last 50 non-empty lines. */

@@ -14,6 +14,7 @@ import type { KeyFile } from './launch/key-file.ts'
 import { emptyPrivateDir } from './launch/private-dir.ts'
 import type { Limits } from './limits.ts'
 import { closeOptions, endEach, releaseProcess } from './process/release.ts'
+import { createHeldLines } from './text/held-lines.ts'
 import { createLineReader } from './text/line-reader.ts'
 import { createStderrRing } from './text/stderr-ring.ts'
 import type {
@@ -287,17 +288,22 @@ function createWorker(deps: WorkerDeps, plan: WorkerPlan, parts: Parts): Worker 
         over = true
         onEnd(why)
       }
-      const reader = createLineReader(limits.lineBytes, onLine)
+      const held = createHeldLines({
+        onLine: (line) => (over ? undefined : onLine(line)),
+        pause: () => void stdout.pause(),
+        resume: () => void stdout.resume(),
+      })
+      const reader = createLineReader(limits.lineBytes, held.take)
       const last = (): void => {
         if (!over) reader.end()
-        finish('eof')
+        held.finish(() => finish('eof'))
       }
       if (stdoutEnded) return last()
       stdout.on('data', (chunk: Uint8Array) => {
-        if (!over && !reader.push(chunk)) finish('line_too_long')
+        if (!over && !reader.push(chunk)) held.finish(() => finish('line_too_long'))
       })
       stdout.once('end', last)
-      ends.push(() => finish('eof'))
+      ends.push(() => held.finish(() => finish('eof')))
     },
     stderrTail: () => redactor.line(ring.text().trimEnd().split('\n').at(-1) ?? ''),
     stderrLines: () => redactor.lines(ring.text()),

@@ -34,6 +34,14 @@ describe('the stream of an agent', () => {
     expect(await failure((await longer.open()).prompt(prompt('one')))).toMatchObject({ code: 'line_too_long' })
   })
 
+  test('WK-36 WK-39 a line of megabytes is read off the thread, and what follows it after it', async () => {
+    await using h = harness({ scenario: 'long-line', env: { FAKE_COUNT: '3000000' } })
+    const session = await h.open()
+    expect(await session.prompt(prompt('one'))).toMatchObject({ stop: 'end_turn' })
+    expect(session.diagnostics().invalidLines).toBe(0)
+    expect(await session.close()).toMatchObject({ kind: 'gone' })
+  })
+
   test('WK-36 100 MB without a line break end the session without being kept', async () => {
     await using h = harness({ scenario: 'no-newline' })
     const session = await h.open()

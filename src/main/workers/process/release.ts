@@ -46,20 +46,20 @@ export async function releaseProcess(parts: ReleaseParts): Promise<ReleaseOutcom
   }
 
   const isGone = async (): Promise<boolean> => {
-    const outcome = await table.confirmGone(leader, 0)
-    return outcome.kind === 'gone' && (await familyNow()).length === 0
+    const [outcome, family] = await Promise.all([table.confirmGone(leader, 0), familyNow()])
+    return outcome.kind === 'gone' && family.length === 0
   }
 
   let strongest: Strongest = 'none'
   // Taken first: on macOS a descendant whose parents have gone is found by nothing but an earlier walk.
-  await familyNow()
-  if (parts.endStdin !== undefined && (await table.owns(leader)).owns === true) {
+  const [owned] = await Promise.all([table.owns(leader), familyNow()])
+  if (parts.endStdin !== undefined && owned.owns === true) {
     if (options.closeStdinMs > 0 && (await parts.endStdin(options.closeStdinMs))) strongest = 'stdin'
   }
 
-  const unknown = await identityReason(table, leader)
+  const [unknown, gone] = await Promise.all([identityReason(table, leader), isGone()])
   if (unknown !== null) return { kind: 'held', reason: unknown, members: null, strays: [] }
-  if (await isGone()) return { kind: 'gone', strongest, strays: [] }
+  if (gone) return { kind: 'gone', strongest, strays: [] }
 
   const polled = async (ms: number): Promise<boolean> => {
     const [first, most] = LIMITS.confirmPollMs

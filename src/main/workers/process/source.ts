@@ -28,30 +28,19 @@ export interface ProcessSource {
 export const WORKER_MARK = 'WHEELHOUSE_WORKER'
 
 /**
- * Lets callers that wait at the same time share one scan. A call made while a scan runs gets the next one, never the
- * running one: what it wants to see may have happened after that began.
+ * Lets callers that ask in the same turn of the event loop, or wait for a scan to end, share the next one. A call made
+ * while a scan runs never gets the running one: what it wants to see may have happened after that began.
  */
 export function sharedScan<T>(scan: () => Promise<T>): () => Promise<T> {
-  let running: Promise<T> | null = null
+  let running: Promise<unknown> = Promise.resolve()
   let next: Promise<T> | null = null
-  const begin = (): Promise<T> => {
-    const mine = scan().finally(() => {
-      if (running === mine) running = null
-    })
-    running = mine
+  const begin = async (): Promise<T> => {
+    await running
+    await new Promise((resolve) => setImmediate(resolve))
+    next = null
+    const mine = scan()
+    running = mine.catch(() => undefined)
     return mine
   }
-  return () => {
-    if (running === null) return begin()
-    next ??= running
-      .then(
-        () => undefined,
-        () => undefined,
-      )
-      .then(() => {
-        next = null
-        return begin()
-      })
-    return next
-  }
+  return () => (next ??= begin())
 }

@@ -177,10 +177,10 @@ export function createProcessTable({
       const deadline = clock.monotonicMs() + ms
       let pause: number = first
       for (;;) {
-        const owned = await owns(p)
+        // Asked at once: they share a listing.
+        const [owned, rows, bootId] = await Promise.all([owns(p), source.rows(), source.bootId()])
         if (owned.owns === null && owned.reason === 'identity_unknown') return held('identity_unknown', null)
-        const rows = owned.owns === false ? await source.rows() : null
-        const elsewhere = p.bootId !== (await source.bootId())
+        const elsewhere = p.bootId !== bootId
         const reused = rows?.some((row) => row.pid === p.pid && row.startToken !== p.startToken) === true
         if (owned.owns === false && (elsewhere || reused || (rows !== null && groupIsGone(rows, p)))) {
           return { kind: 'gone', strongest: 'none', strays: [] }

@@ -5,6 +5,7 @@ import { LIMITS } from '../../limits.ts'
 import type { Preflight, PreflightCheck, PreflightRequest } from '../../types.ts'
 import { AT_ONCE } from '../../worker.ts'
 import { WorkerError, unusable } from '../../errors.ts'
+import { parseJsonLine } from '../../text/line-reader.ts'
 import { createRpcPeer } from '../shared/rpc-peer.ts'
 import type { DriverDeps } from '../shared/types.ts'
 import { initialize } from './handshake.ts'
@@ -46,7 +47,7 @@ export async function preflightAcp(
         },
       })
       worker.lines(
-        (line) => peer.read(line),
+        (line) => peer.read(parseJsonLine(line), line.length),
         () =>
           ended.resolve(
             new WorkerError('agent_exited_early', `${product} ended at once. It said: ${worker.stderrTail()}`),

@@ -223,7 +223,7 @@ export function createAcpConversation(
     return new WorkerError('turn_failed', `${product} could not finish its turn.`, { detail, data })
   }
 
-  conversation.read((line) => peer.read(line))
+  conversation.read(peer.read)
   return acp
 }
 

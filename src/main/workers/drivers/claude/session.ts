@@ -5,7 +5,6 @@
 import type { z } from 'zod'
 import type { Prompt } from '../../../../shared/vocabulary.ts'
 import { WorkerError } from '../../errors.ts'
-import { parseJsonLine } from '../../text/line-reader.ts'
 import type { Session, SessionFacts } from '../../types.ts'
 import { createConversation } from '../shared/conversation.ts'
 import type { Dialect, DriverDeps, StartedWorker } from '../shared/types.ts'
@@ -204,9 +203,8 @@ export async function openSession(
     return opening.kind !== 'new' && !began && errors?.some((text) => text.startsWith('No conversation found')) === true
   }
 
-  conversation.read((utf8) => {
-    const line = parseJsonLine(utf8)
-    if (!isObject(line) || typeof line['type'] !== 'string') return conversation.invalidLine(utf8.length)
+  conversation.read((line, bytes) => {
+    if (!isObject(line) || typeof line['type'] !== 'string') return conversation.invalidLine(bytes)
     switch (line['type']) {
       case 'stream_event':
         return transcript.streamed(line)

@@ -6,6 +6,7 @@ import { WorkerError } from '../../errors.ts'
 import { LIMITS } from '../../limits.ts'
 import type { Preflight, PreflightCheck, PreflightRequest, ProbeResult, Worker } from '../../types.ts'
 import { AT_ONCE } from '../../worker.ts'
+import { parseJsonLine } from '../../text/line-reader.ts'
 import { createRpcPeer } from '../shared/rpc-peer.ts'
 import type { DriverDeps, RpcPeer } from '../shared/types.ts'
 import { createCalls } from './calls.ts'
@@ -118,8 +119,9 @@ function probePeer(worker: Worker): RpcPeer {
       request: (id) => void peer.respondError(id, -32_601, 'Not supported by this client').catch(() => undefined),
     },
   })
-  worker.lines(peer.read, () =>
-    ended.resolve(new WorkerError('agent_exited_early', `Codex ended at once. It said: ${worker.stderrTail()}`)),
+  worker.lines(
+    (line) => peer.read(parseJsonLine(line), line.length),
+    () => ended.resolve(new WorkerError('agent_exited_early', `Codex ended at once. It said: ${worker.stderrTail()}`)),
   )
   return peer
 }

@@ -7,6 +7,8 @@ import { AppError } from '../../../../shared/errors.ts'
 import type { Prompt } from '../../../../shared/vocabulary.ts'
 import { WorkerError } from '../../errors.ts'
 import type { DecidedBy, Exit, PromptResult, Refusal, ReleaseOutcome, Session } from '../../types.ts'
+import { LARGE_LINE_BYTES, parseLargeLine } from '../../text/large-line.ts'
+import { parseJsonLine } from '../../text/line-reader.ts'
 import { AT_ONCE } from '../../worker.ts'
 import { createContentChannel } from './content-channel.ts'
 import { createInteractionDesk } from './interactions.ts'
@@ -290,7 +292,12 @@ export function createConversation({ started, deps, product, dialect }: Conversa
       const streamEnd = Promise.withResolvers<null>()
       worker.lines(
         (line) => {
-          if (end === null) onLine(line)
+          if (end !== null) return
+          if (line.length < LARGE_LINE_BYTES) return onLine(parseJsonLine(line), line.length)
+          const bytes = line.length
+          return parseLargeLine(line).then((value) => {
+            if (end === null) onLine(value, bytes)
+          })
         },
         (why) => {
           if (why === 'line_too_long') {

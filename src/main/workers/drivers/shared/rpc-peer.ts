@@ -4,7 +4,6 @@
  * dispatches each message as a promise keeps no such order.
  */
 import { WorkerError } from '../../errors.ts'
-import { parseJsonLine } from '../../text/line-reader.ts'
 import type { Worker } from '../../types.ts'
 import type { Conversation, RpcHandlers, RpcPeer, RpcReply, WireId } from './types.ts'
 
@@ -91,17 +90,16 @@ export function createRpcPeer({ worker, conversation, versioned, handlers }: Rpc
   }
 
   return {
-    read(utf8) {
-      const message = parseJsonLine(utf8)
+    read(message, bytes) {
       if (!isObject(message) || (versioned && message['jsonrpc'] !== '2.0')) {
-        return conversation.invalidLine(utf8.length)
+        return conversation.invalidLine(bytes)
       }
       const { method } = message
       if (typeof method === 'string') {
         if ('id' in message) readRequest(message['id'], method, message['params'])
         else handlers.notification(method, message['params'])
       } else if ('id' in message && ('result' in message || 'error' in message)) readReply(message)
-      else conversation.invalidLine(utf8.length)
+      else conversation.invalidLine(bytes)
     },
     send: (method, params, onReply) => send(method, params, onReply).sent,
     request(method, params, signal) {

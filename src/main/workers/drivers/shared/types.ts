@@ -20,6 +20,9 @@ import type {
   Worker,
 } from '../../types.ts'
 
+/** One line as JSON; undefined: it is none. `bytes`: how long it was. */
+export type ReadLine = (value: unknown, bytes: number) => void
+
 export type DriverFactory = (deps: DriverDeps) => Driver
 
 export interface DriverDeps {
@@ -109,7 +112,7 @@ export interface Conversation {
   /** Resolves with why it ended; `session_ended` for an ordinary close. Never rejects. */
   readonly ended: Promise<WorkerError>
   /** Reads the worker's lines for as long as the conversation lasts, and judges how the stream and the process end. */
-  read(onLine: (utf8: Uint8Array) => void): void
+  read(onLine: ReadLine): void
   /** Content and facts, in wire order: to the sink (exact but for registered secrets) and, contentless, to `updates`. */
   content(body: ContentBody): void
   /** While replaying, content counts as turn 0 and nothing becomes an update, a permission or a refusal. */
@@ -207,7 +210,7 @@ export interface RpcHandlers {
 
 export interface RpcPeer {
   /** One line of the agent: the callback for `Conversation.read`. */
-  read(utf8: Uint8Array): void
+  read: ReadLine
   /** Resolves once the pipe took the line; `onReply` runs in the reader, synchronously with the line that carries it. */
   send(method: string, params: unknown, onReply: (reply: RpcReply) => void): Promise<void>
   /** @throws WorkerError `session_ended`, `aborted`. An error reply is a value. */
