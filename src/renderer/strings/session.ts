@@ -40,6 +40,10 @@ export const session = {
       failed: 'The question was not answered.',
     },
   },
+  unasked: (commands: readonly string[]) => `Unasked by your Codex rules: ${commands.join(', ')}`,
+  unaskedMore: (count: number) => `and ${count} more`,
+  unaskedHint: (commands: readonly string[]) =>
+    `Codex runs what begins so without asking, in every mode and outside of its sandbox: ${commands.join(', ')}. They stand in the folder “rules” of your Codex home.`,
   archived: 'Archived',
   removeTitle: (title: string) => `Delete "${title}"?`,
   removeText:

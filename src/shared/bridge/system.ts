@@ -28,6 +28,8 @@ export const AgentView = z.object({
   commandLine: z.string().optional(),
   /** What this agent asks otherwise than its modes would have one think. */
   remark: z.string().optional(),
+  /** How commands begin that it runs unasked, by rules of the person's own in it. Only `agents.list` says it. */
+  unasked: z.array(z.string()).optional(),
   /** Null: a session can keep it to its folders; else why not. Only `agents.list` says it. */
   whyNotConfined: z.string().nullable().optional(),
   /** Whose form a project's own settings have that it reads once the project is trusted. */

@@ -32,6 +32,8 @@ export interface SystemHandlerDeps {
   views: Views
   /** Null: that agent can be kept to the session's folders here; else why not. */
   whyNotConfined(agentId: AgentId, choice: Pick<RuntimeChoice, 'connectionId'> | null): Promise<string | null>
+  /** What the person's own Codex rules allow. */
+  codexRules(): Promise<string[]>
   shell: () => ShellPort
   health: (signal: AbortSignal) => Promise<Check[]>
   diagnostics: (signal: AbortSignal) => Promise<Diagnostics>
@@ -75,6 +77,7 @@ export function systemHandlers(deps: SystemHandlerDeps): HandlersOf<typeof syste
       agents: await Promise.all(
         preflights.list().map(async (each) => ({
           ...agentView(each),
+          ...(each.agent.project === 'codex' ? { unasked: await deps.codexRules() } : {}),
           whyNotConfined: await deps.whyNotConfined(each.agent.id, null),
         })),
       ),

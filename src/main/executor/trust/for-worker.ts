@@ -29,7 +29,7 @@ export async function untrustedNotice(
     return {
       kind: 'notice',
       code: 'folder_untrusted',
-      message: `This folder is not trusted, so what it brings with it is left out: ${named}.`,
+      message: `This folder is not trusted, so what it brings with it is left out: ${named}. Trust it in the session, or by wheelhouse trust.`,
       level: 'warning',
     }
   } catch (error) {

@@ -7,6 +7,7 @@ import { markOf } from '../sessions/index.ts'
 import { TrustFact } from '../trust/index.ts'
 import { SessionMenu } from './SessionMenu.tsx'
 import { SessionTitle } from './SessionTitle.tsx'
+import { Unasked } from './Unasked.tsx'
 import { useAgentLabel } from './useAgentLabel.ts'
 import styles from './SessionHeader.module.css'
 
@@ -42,6 +43,7 @@ export function SessionHeader({ session }: { session: SessionView }) {
             <PathText path={dir} max={40} />
           </li>
         ))}
+        <Unasked agentId={session.agentId} />
         <TrustFact agentId={session.agentId} folder={session.workDir} />
       </ul>
     </header>

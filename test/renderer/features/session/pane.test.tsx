@@ -58,6 +58,18 @@ function open(session: SessionView, { turns = [], ...handlers }: FakeHandlers & 
 const prompt = () => screen.findByRole('textbox', { name: 'Prompt' })
 
 describe('what a session runs on', () => {
+  test('what Codex runs unasked, by rules of the person’s own, is named', async () => {
+    const codex = { id: 'codex' as const, label: 'Codex', available: true, version: '1', path: null, checks: [] }
+    open(aSession({ agentId: 'codex' }), {
+      'agents.list': () => ({
+        agents: [{ ...codex, unchecked: false, unasked: ['git status', 'ls', 'npm test', 'touch x'] }],
+      }),
+    })
+    const said = await screen.findByText(/^Unasked by your Codex rules: git status, ls, npm test/)
+    expect(said.textContent).toContain('and 1 more')
+    expect(said.closest('li')?.title).toContain('touch x')
+  })
+
   test('whether it is kept to its folders is shown, and changed where that can be done', async () => {
     const session = aSession({ sandbox: true })
     const { choice } = session
