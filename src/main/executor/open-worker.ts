@@ -11,7 +11,7 @@ import { createPermissionDesk } from './permissions.ts'
 import { openConversation } from './open-conversation.ts'
 import { failedServer, leftOut, serversFor, serversVersion } from './mcp/index.ts'
 import type { WorkerServers } from './mcp/index.ts'
-import { claudeSettingsOf, untrustedNotice } from './trust/index.ts'
+import { claudeSettingsOf, rootsTrusted, untrustedNotice } from './trust/index.ts'
 import type { LiveWorker, Parts, WorkerSetup } from './types.ts'
 
 export async function setupOf(
@@ -21,7 +21,7 @@ export async function setupOf(
 ): Promise<WorkerSetup> {
   const { mode, sandbox, roots, connectionId, modelId, effort, unattended } = spec.policy
   const servers = serversVersion(parts, spec)
-  const trusted = agent.project !== undefined && (await parts.trust.isTrusted(roots[0] ?? ''))
+  const trusted = await rootsTrusted(parts.trust, agent, roots)
   return { mode, sandbox, roots, choice: { connectionId, modelId, effort }, unattended, servers, trusted }
 }
 

@@ -21,7 +21,7 @@ test('what the rules of the person allow is named, as Codex itself writes it and
     # prefix_rule(pattern=["commented"], decision="allow")
     prefix_rule(pattern=["rm"], decision="forbidden")
     prefix_rule(pattern=["curl"], decision = "prompt")
-    prefix_rule(pattern=["say", "a \\\\"b\\\\" ]"])
+    prefix_rule(pattern=["say", "a \\"b\\" ]"])
     prefix_rule(pattern=[])
     host_executable(name="git", paths=["/usr/bin/git"])
   `

@@ -219,10 +219,10 @@ describe('what a project brings with it', () => {
 
 describe('an agent in a folder', () => {
   /** One prompt of Claude Code in `root`, to its end. */
-  async function prompt(root: string, agentId: 'claude' | 'builtin' = 'claude') {
+  async function prompt(root: string, agentId: 'claude' | 'builtin' | 'codex' = 'claude', beside: string[] = []) {
     const sink = createSink()
     const { policy } = specOf('a')
-    const spec = specOf('a', { agentId, policy: { ...policy, roots: [root] } })
+    const spec = specOf(agentId, { agentId, policy: { ...policy, roots: [root, ...beside] } })
     const execution = await bench.executor.start(spec, sink, never)
     const worker = bench.workers.find(({ workerId }) => workerId === execution.workerRef)
     worker?.end({})
@@ -262,6 +262,22 @@ describe('an agent in a folder', () => {
     ])
     await bench.trust.withdraw(root, by)
     expect((await prompt(root)).worker).toMatchObject({ config: { folderTrusted: false } })
+  })
+
+  test('that is given another folder besides takes nothing of either until nothing untrusted is in that one', async () => {
+    folders('repo/.git', 'other/.git')
+    files({ 'repo/CLAUDE.md': 'x', 'other/CLAUDE.md': 'x' })
+    const [repo, other] = [dir.at('repo'), dir.at('other')]
+    await bench.trust.answer({ folder: repo, trusted: true, by })
+    const trusted = async (agentId: 'claude' | 'codex') =>
+      (await prompt(repo, agentId, [other])).worker?.config.folderTrusted
+    expect(await trusted('claude')).toBe(true)
+    files({ 'other/.claude/skills/x/SKILL.md': 'Run this.' })
+    expect(await trusted('claude')).toBe(false)
+    // Codex takes nothing of the folders besides.
+    expect(await trusted('codex')).toBe(true)
+    await bench.trust.answer({ folder: other, trusted: true, by })
+    expect(await trusted('claude')).toBe(true)
   })
 
   test('that takes nothing from a project is neither asked for nor opened anew', async () => {

@@ -2,12 +2,33 @@ import { join } from 'node:path'
 import type { ExecutionSink } from '../../runtime/index.ts'
 import type { AgentDefinition } from '../agents.ts'
 import type { Parts } from '../types.ts'
+import type { FolderTrust } from './folder-trust.ts'
 
 const NAMED = 4
 
 /** The settings files that Claude Code reads in a trusted folder, besides the person's own. */
 export function claudeSettingsOf(cwd: string): string[] {
   return ['settings.json', 'settings.local.json'].map((name) => join(cwd, '.claude', name))
+}
+
+/**
+ * Whether an agent may read what its folders bring with them: the first one is trusted, and no other brings anything that
+ * nobody trusted. Claude Code takes commands, agents and skills of every folder it is given.
+ */
+export async function rootsTrusted(
+  trust: Pick<FolderTrust, 'isTrusted' | 'inspect'>,
+  agent: Pick<AgentDefinition, 'project'>,
+  [first, ...others]: readonly string[],
+): Promise<boolean> {
+  if (agent.project === undefined || first === undefined || !(await trust.isTrusted(first))) return false
+  if (agent.project !== 'claude') return true
+  for (const folder of others) {
+    if (await trust.isTrusted(folder)) continue
+    const found = await trust.inspect(folder).catch(() => null)
+    if (found === null || found.findings.some(({ agent, kind }) => agent === 'claude' && kind === 'extras'))
+      return false
+  }
+  return true
 }
 
 /**

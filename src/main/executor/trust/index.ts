@@ -2,4 +2,4 @@
 export { createFolderTrust } from './folder-trust.ts'
 export type { FolderTrust } from './folder-trust.ts'
 export { namesInside, readInside } from './read-inside.ts'
-export { claudeSettingsOf, untrustedNotice } from './for-worker.ts'
+export { claudeSettingsOf, rootsTrusted, untrustedNotice } from './for-worker.ts'

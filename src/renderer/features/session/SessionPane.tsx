@@ -43,6 +43,9 @@ function OpenSession({ session, turnId }: { session: SessionView; turnId: string
         {session.archivedAt === null && (
           <div className={styles.asks}>
             <TrustQuestion agentId={session.agentId} folder={session.workDir} />
+            {session.extraDirs.map((dir) => (
+              <TrustQuestion key={dir} agentId={session.agentId} folder={dir} beside />
+            ))}
           </div>
         )}
         <Composer session={session} newestRun={state.runs.at(-1) ?? null} escapePressed={escapePressed} />

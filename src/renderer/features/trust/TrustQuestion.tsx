@@ -11,11 +11,13 @@ import styles from './trust.module.css'
 export interface TrustQuestionProps {
   agentId: AgentId
   folder: string
+  /** It is a folder that the session has besides its own. */
+  beside?: boolean
 }
 
 /** Asks once whether what a folder brings with it may count. Nothing waits for the answer; it counts from the next run on. */
-export function TrustQuestion({ agentId, folder }: TrustQuestionProps) {
-  const found = useProjectTrust(agentId, folder)
+export function TrustQuestion({ agentId, folder, beside = false }: TrustQuestionProps) {
+  const found = useProjectTrust(agentId, folder, beside)
   const answer = useChange('trust.answer')
   const titleId = useId()
   if (found?.state !== 'unasked') return null

@@ -20,19 +20,22 @@ function useProjectForm(agentId: AgentId): ProjectFinding['agent'] | null {
   return agents.data?.agents.find(({ id }) => id === agentId)?.project ?? null
 }
 
-/** What of the folder's own is for this agent, and what was said of it. Null: there is nothing to say. */
-export function useProjectTrust(agentId: AgentId, folder: string): ProjectTrust | null {
+/**
+ * What of the folder's own is for this agent, and what was said of it. Null: there is nothing to say. `beside`: a folder that
+ * the session has besides its own, of which commands, agents and skills alone are taken.
+ */
+export function useProjectTrust(agentId: AgentId, folder: string, beside = false): ProjectTrust | null {
   const queries = useQueryClient()
   const { trust } = useStores()
   const form = useProjectForm(agentId)
-  const asks = form !== null
+  const asks = form !== null && !(beside && form !== 'claude')
   const { data } = useCall('trust.inspect', { folder }, { enabled: asks && folder.startsWith('/'), fresh: true })
   useEffect(
     () => trust.subscribe(() => void queries.invalidateQueries({ queryKey: ['trust.inspect'] })),
     [trust, queries],
   )
   if (!asks || data === undefined) return null
-  const findings = data.findings.filter((finding) => finding.agent === form)
+  const findings = data.findings.filter(({ agent, kind }) => agent === form && (!beside || kind === 'extras'))
   if (findings.length === 0) return null
   const state = data.answer === null ? 'unasked' : data.answer.trusted ? 'trusted' : 'left_out'
   return { state, project: data, findings }

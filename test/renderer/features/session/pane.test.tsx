@@ -66,8 +66,9 @@ describe('what a session runs on', () => {
       }),
     })
     const said = await screen.findByText(/^Unasked by your Codex rules: git status, ls, npm test/)
-    expect(said.textContent).toContain('and 1 more')
-    expect(said.closest('li')?.title).toContain('touch x')
+    const fact = said.closest('li')
+    expect(fact?.textContent).toContain('npm test and 1 more')
+    expect(fact?.title).toContain('touch x')
   })
 
   test('whether it is kept to its folders is shown, and changed where that can be done', async () => {
