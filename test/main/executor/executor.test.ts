@@ -79,10 +79,12 @@ describe('a warm worker', () => {
     if (first.worker !== undefined) first.worker.outcome = HELD
     await expect(prompt('a', policyOf({ mode: 'plan' }))).rejects.toMatchObject({ code: 'worker_still_alive' })
     expect(bench.executor.isHeld('a')).toBe(true)
+    expect([...bench.executor.held()]).toEqual(['a'])
     expect([...bench.routes]).toEqual([first.workerRef])
     expect(bench.executor.overview()).toMatchObject([{ workerId: first.workerRef, state: 'held' }])
     await bench.executor.settle(first.workerRef, { via: 'window', connection: null })
     expect(bench.executor.isHeld('a')).toBe(false)
+    expect(bench.executor.held().size).toBe(0)
     expect(bench.routes.size).toBe(0)
   })
 })
