@@ -21,9 +21,9 @@ export interface Card {
   whole: { sha256: string; text: string } | null
 }
 
-/** High risk is answered once at a time. */
-function optionsFor(high: boolean): AnswerOption[] {
-  return high
+/** High risk is answered once at a time, and so is what no rule could allow again. */
+function optionsFor(once: boolean): AnswerOption[] {
+  return once
     ? ['allow_once', 'reject_once', 'reject_session']
     : ['allow_once', 'allow_session', 'allow_project', 'reject_once', 'reject_session']
 }
@@ -93,7 +93,7 @@ export function makeCard(request: PermissionRequest, verdict: PolicyVerdict, at:
     risk: request.complete ? verdict.risk : 'high',
     riskReason: clip(verdict.reason, TITLE_BYTES),
     ruleId: verdict.ruleId ?? null,
-    options: optionsFor(high),
+    options: optionsFor(high || verdict.once === true),
     paths: request.locations.slice(0, PATHS_SHOWN).map((path) => clip(path, PATH_BYTES)),
   }
   return { row, whole }

@@ -67,8 +67,9 @@ export function evaluate(policy: PolicyInput, call: PolicyCall, ctx: PolicyConte
 
   const roots = policy.roots.map((root) => resolvePath(root, pathBase('/', undefined)))
   const allRoots = [...roots, ...roots.flatMap((root) => ctx.follow?.(root) ?? [])]
+  const isOutside = (path: string): boolean => !isInsideAny(allRoots, path)
   const outside =
-    [...paths, ...spelled.named, ...led.from(roots)].find((path) => !isInsideAny(allRoots, path)) ??
+    [...paths, ...spelled.named, ...led.from(roots)].find(isOutside) ??
     (readsAllBelow(call, command, [...paths, ...spelled.candidates], ctx.dataDir) ? ctx.dataDir : undefined)
   const decided = fromTable(policy, call, judgement, {
     outside,
@@ -76,15 +77,19 @@ export function evaluate(policy: PolicyInput, call: PolicyCall, ctx: PolicyConte
   })
   if (decided.effect === 'block') return { ...decided, risk, code: 'policy_blocked' }
 
+  const startsOutside = command !== null && [base.cwd, ...(ctx.follow?.(base.cwd) ?? [])].some(isOutside)
+  const isRepeatable = !startsOutside && (command !== null || outside === undefined)
   const rule = matchingRule(ctx.rules, {
     call,
     command,
     highRisk: risk === 'high',
+    reachesOutside: outside !== undefined,
+    startsOutside,
     paths,
     commandPaths: spelled.candidates,
     base,
   })
-  if (rule === null) return { ...decided, risk }
+  if (rule === null) return isRepeatable ? { ...decided, risk } : { ...decided, risk, once: true }
   return rule.effect === 'reject'
     ? { effect: 'block', reason: 'A rule of yours rejects it.', risk, code: 'policy_blocked', ruleId: rule.id }
     : { effect: 'allow', reason: 'A rule of yours allows it.', risk, ruleId: rule.id }

@@ -9,6 +9,10 @@ export interface Judged {
   /** The inner script, null where the call is no command. */
   command: string | null
   highRisk: boolean
+  /** It reaches a place outside of the session's folders by a path that it names. */
+  reachesOutside: boolean
+  /** It is a command that is to run there. */
+  startsOutside: boolean
   /** Absolute paths that the call names, outside of a command's text. */
   paths: readonly string[]
   /** Absolute paths that the command's text spells out. */
@@ -43,17 +47,21 @@ function rejects(rule: PermissionRule, judged: Judged): boolean {
   }
 }
 
-/** What was cut is never allowed by a rule, and a high-risk command by nothing but its exact text. */
+/**
+ * What was cut is never allowed by a rule, and a high-risk command by nothing but its exact text. A command's text says
+ * everything but where it runs, and a tool's name says nothing of where it reaches: outside of the session's folders
+ * neither is what the person saw when they said "always".
+ */
 function allows(rule: PermissionRule, judged: Judged): boolean {
   const { command, call } = judged
-  if (!call.complete) return false
+  if (!call.complete || judged.startsOutside) return false
   if (rule.matchKind === 'command_exact') return command !== null && command.trim() === rule.pattern.trim()
   if (judged.highRisk) return false
   switch (rule.matchKind) {
     case 'command_prefix':
       return command !== null && hasPrefix(command, rule.pattern) && isSingleCommand(command)
     case 'tool':
-      return call.toolName === rule.pattern
+      return call.toolName === rule.pattern && !judged.reachesOutside
     case 'path_prefix': {
       const folder = resolvePath(rule.pattern, judged.base)
       return command === null && judged.paths.length > 0 && judged.paths.every((path) => isInside(folder, path))

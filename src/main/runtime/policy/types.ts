@@ -48,6 +48,8 @@ export interface PolicyVerdict {
   risk: Risk | null
   /** Set on a block by a guard or by the mode. */
   code?: 'policy_high_risk_blocked' | 'policy_protected_path' | 'policy_blocked'
+  /** No rule made of this call would allow the next one: it is answered once at a time. */
+  once?: true
   /** The rule that decided, if one did. */
   ruleId?: string
 }

@@ -144,6 +144,13 @@ describe('what hides a command', () => {
     'cat <<< "$(rm -rf x)"',
     'cat < /dev/tcp/10.0.0.1/80',
     'time -f %e sudo ls',
+    "x='ls'; echo ${x@P}",
+    "x='a[$(ls)]'; echo $((x))",
+    "[[ -v 'a[$(ls)]' ]]",
+    "(( 'a[`ls`]' ))",
+    "test -v 'a[$(ls)]'",
+    "printf -v 'a[$(ls)]' x",
+    "read 'a[$(ls)]' < f",
   ]
   test('RT-A56 high stays high in disguise', () => {
     expect(classes(high)).toEqual(expected(high, 'high'))
@@ -184,6 +191,20 @@ describe('what hides a command', () => {
     'mkfifo p',
     'bash',
     'ionice -p 12',
+    ...['./ls', '/tmp/x/cat f', 'node_modules/.bin/cat f', './git status', 'cat f | ./wc', 'env ./ls'],
+    ...["LESSOPEN='|ls %s' less f", 'GIT_PAGER=ls git -p log', 'env GIT_SSH=./x git log', "PS4='$(ls)'; set -x"],
+    ...['GIT_CONFIG_COUNT=1 git status', 'RIPGREP_CONFIG_PATH=./rc rg x', 'npm_config_script_shell=./x npm test'],
+    ...['declare -n p=PATH; p=.; ls', 'git --git-dir=./x status', 'git remote show https://example.invalid/x'],
+    ...['npm ls --node-options=--require=./x', 'npm --userconfig=./x ls', 'go list -toolexec=./x ./...'],
+    ...['mvn -Dexec.executable=ls exec:exec', 'gradle -I x test', 'python -m json.tool a b'],
+    ...['less -k keys f', "less '+|als' f", 'date --s=x'],
+    ...[
+      'awk \'BEGIN { print("x;") > "f" }\'',
+      'awk \'/"/ { print ";" > "f" }\'',
+      'awk \'BEGIN { system \\\n("ls") }\'',
+    ],
+    ...["sed '1els' f", "sed 'wout' f", "sed 's a b e' f", "sed 'sxaxbxe' f", "sed '/a/Iels' f", "sed '/[/]/d;els' f"],
+    ...["sed 's/a/b/;1els' f", 'sed -f script f', "sed '1{els\n}' f", "sed 's/a/b/ w out' f", "sed 'k' f"],
   ]
   test('RT-A56 what changes something is at least medium', () => {
     expect(classes(medium)).toEqual(expected(medium, 'medium'))
@@ -222,6 +243,20 @@ describe('what hides a command', () => {
     'exec 2>&1',
     'for i in 1 2; do continue; done',
     "grep -E 'a|b' f && exit 0",
+    ...[
+      '/usr/bin/ls',
+      './gradlew test',
+      '.venv/bin/python -m pytest',
+      'GIT_AUTHOR_NAME=x git log',
+      'git remote show origin',
+    ],
+    ...[
+      "sed 's#(a|b)#\\1#g; s|x|y|I' f",
+      "sed ':a;N;$!ba;s/\\n/ /g' f",
+      "sed -e '/a/{n;d}' -e 2q f",
+      "sed '/x/a foo' f",
+    ],
+    ...['[[ $x =~ ^a[0-9]+$ ]]', 'awk \'NR > 1 { printf "%s", $1 } END { print NR }\' f'],
   ]
   test('RT-A56 what only reads is low', () => {
     expect(classes(low)).toEqual(expected(low, 'low'))

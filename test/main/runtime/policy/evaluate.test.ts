@@ -289,4 +289,19 @@ describe('rules', () => {
     expect(evaluate(agent, tool('fetch'), rule).effect).toBe('allow')
     expect(evaluate(agent, tool('other'), rule).effect).toBe('ask')
   })
+
+  test('RT-A57 what was allowed inside of the session’s folders is asked again outside of them', () => {
+    const tools = context({ matchKind: 'tool', pattern: 'edit' })
+    expect(evaluate(agent, edit(`${WORK_DIR}/src/a`), tools)).toMatchObject({ effect: 'allow', ruleId: 'rule-1' })
+    expect(evaluate(agent, edit('/home/me/.bashrc'), tools)).toMatchObject({ effect: 'ask', once: true })
+    const script = context({ pattern: 'bash build.sh' })
+    expect(evaluate(agent, command('bash build.sh'), script).effect).toBe('allow')
+    expect(evaluate(agent, command('bash build.sh', {}, `${WORK_DIR}/src`), script).effect).toBe('allow')
+    expect(evaluate(agent, command('bash build.sh', {}, '/tmp'), script)).toMatchObject({ effect: 'ask', once: true })
+  })
+
+  test('RT-A57 a command that spells out a place elsewhere may be allowed for good', () => {
+    expect(evaluate(agent, command('cat /etc/hosts'), context()).once).toBeUndefined()
+    expect(evaluate(agent, command('cat /etc/hosts'), context({ pattern: 'cat /etc/hosts' })).effect).toBe('allow')
+  })
 })

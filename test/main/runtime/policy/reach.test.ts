@@ -78,6 +78,11 @@ describe('RT-A57 a command that only reads', () => {
     'tree -l',
     'diff -r src same',
     "bash -c 'cat $x'",
+    'xargs -a list cat',
+    'grep -nf/etc/shadow a.txt',
+    'yq \'load("/etc/shadow")\' a.yml',
+    '/opt/x/npm test',
+    '../npm test',
   ])('is asked and, in plan, refused where nobody can see what it reads: %s', (text) => {
     using where = place()
     expect([text, run('agent', text, where), run('plan', text, where)]).toEqual([text, 'ask', 'block'])
@@ -100,6 +105,9 @@ describe('RT-A57 a command that only reads', () => {
     'ls src/{a,b}.ts',
     'cat "$PWD/a.txt"',
     'test -n "$X" && echo 1',
+    "sed -n '1,20p' README.md",
+    "sed -e '/x/d' a.txt",
+    'cut -d/ -f1 a.txt',
   ])('is let through where all of it is spelled out: %s', (text) => {
     using where = place()
     expect([text, run('agent', text, where), run('plan', text, where)]).toEqual([text, 'allow', 'allow'])

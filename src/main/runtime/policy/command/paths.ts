@@ -4,7 +4,7 @@ import type { SyntaxNode } from 'unbash'
 import type { PathBase } from '../paths.ts'
 import { resolvePath } from '../paths.ts'
 import { PRINTS, unseenReach } from './unseen.ts'
-import { argumentArg, programName, wordArg } from './words.ts'
+import { argumentArg, isForeignPath, programName, wordArg } from './words.ts'
 
 export interface CommandPaths {
   /** Every word that could be a path or hold one, against every folder that the command may stand in. Generous. */
@@ -34,6 +34,8 @@ const PATTERN_FIRST = new Set([
   'perl',
   'tr',
 ])
+
+const GIVES_PATTERN = /^(?:-[a-zA-Z]*e|--(?:reg|expr)[a-z]*)$/
 
 /** @throws whatever the parser throws; the caller has classified the text before. */
 export function commandPaths(text: string, base: PathBase): CommandPaths {
@@ -75,7 +77,9 @@ function collect(node: SyntaxNode, found: Found): void {
 
 function collectCommand(command: Extract<SyntaxNode, { type: 'Command' }>, found: Found): void {
   if (command.name === undefined) return
-  const name = programName(wordArg(command.name).text)
+  const spelled = wordArg(command.name).text
+  const name = programName(spelled)
+  if (isForeignPath(spelled)) addNamed(spelled, found.named)
   const args = command.args.map((arg) => argumentArg(arg).text)
   if (name === 'cd' || name === 'pushd') {
     const folder = args.find((arg) => !arg.startsWith('-')) ?? '~'
@@ -89,8 +93,8 @@ function collectCommand(command: Extract<SyntaxNode, { type: 'Command' }>, found
   const patternGiven = args.some((arg) => /^(?:-[a-zA-Z]*[efL]|--(?:reg|expr|file|from|lib))/.test(arg))
   const skipped = PATTERN_FIRST.has(name) && !patternGiven ? args.findIndex((arg) => !arg.startsWith('-')) : -1
   for (const [at, arg] of args.entries()) {
-    if (at === skipped) continue
-    addNamed(arg.startsWith('--') ? arg.slice(arg.indexOf('=') + 1) : arg, found.named)
+    if (at === skipped || (PATTERN_FIRST.has(name) && GIVES_PATTERN.test(args[at - 1] ?? ''))) continue
+    addNamed(arg.startsWith('--') ? arg.slice(arg.indexOf('=') + 1) : (gluedPath(name, arg) ?? arg), found.named)
   }
 }
 
@@ -98,6 +102,12 @@ function addNamed(text: string, named: Set<string>): void {
   const climbs = text === '..' || text.startsWith('../') || text.includes('/../') || text.endsWith('/..')
   if ((climbs || /^(?:\/|~[\w.+-]*(?:\/|$)|\$(?:HOME|\{HOME\})(?:\/|$))/.test(text)) && !DEVICES.test(text))
     named.add(text)
+}
+
+/** `-f/etc/passwd`; not the `/` of `-d/`, nor a pattern behind `-e`. */
+function gluedPath(name: string, arg: string): string | null {
+  const [, letter = '', path] = /^-[a-zA-Z]*([a-zA-Z])((?:\/[^/]|~|\.\.\/).*)$/s.exec(arg) ?? []
+  return path === undefined || (PATTERN_FIRST.has(name) && !/[fL]/.test(letter)) ? null : path
 }
 
 function climbs(word: string): string[] {

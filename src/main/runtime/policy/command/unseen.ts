@@ -4,7 +4,8 @@
  */
 import { forEachChild, parse } from 'unbash'
 import type { Command, SyntaxNode, Word, WordPart } from 'unbash'
-import { programName } from './words.ts'
+import { sedDoes, sedWords } from './sed.ts'
+import { literalArg, programName } from './words.ts'
 
 /** They print their words and open none of them. */
 export const PRINTS: ReadonlySet<string> = new Set([
@@ -48,7 +49,7 @@ function ownReach(node: SyntaxNode, depth: number): string | null {
     case 'Pipeline':
       return node.commands.some((each) => each.type === 'Command' && fedWords(each)) ? feederOf(node.commands) : null
     case 'Command':
-      return fedWords(node) && node.redirects.some((each) => each.operator.startsWith('<'))
+      return fedWords(node) && (node.redirects.some((each) => each.operator.startsWith('<')) || namesList(node))
         ? LISTED
         : commandReach(node, depth)
     default:
@@ -130,7 +131,7 @@ function programReach(name: string, args: readonly string[], depth: number): str
     case 'wc':
       return has(/^--files0/) ? LISTED : null
     case 'sed':
-      return args.some((arg) => !/^-[nErsuz]+$/.test(arg) && readsInScript(arg))
+      return sedWords(args.map(literalArg)).scripts.some((script) => sedDoes(script).reads)
         ? 'Reads a file from inside of a sed script.'
         : null
     case 'awk':
@@ -138,19 +139,13 @@ function programReach(name: string, args: readonly string[], depth: number): str
     case 'mawk':
     case 'nawk':
       return has(/getline|ARGV/) ? 'Reads files from inside of an awk program.' : null
+    case 'yq':
+      return has(/\b(?:str)?load/) ? 'Reads files from inside of a yq program.' : null
     case 'jq':
       return has(/\b(?:import|include)\b|^-[a-zA-Z]*L/) ? 'Reads files from inside of a jq program.' : null
     default:
       return SHELLS.has(name) ? innerReach(args, depth) : null
   }
-}
-
-/** `r file` or `R file` as a sed command: behind nothing, another command or an address, substitutions apart. */
-function readsInScript(script: string): boolean {
-  const rest = script
-    .replaceAll(/s([/|#,@])(?:\\.|(?!\1)[^\\\n])*\1(?:\\.|(?!\1)[^\\\n])*\1/g, 'S')
-    .replaceAll(/\/(?:\\.|[^/\\\n])*\//g, '/')
-  return /(?:^|[;{}\n\d$/!,])\s*[rR]\s*[^\s;]/.test(rest.replace(/^(?:-[a-zA-Z]*e|--expression=)/, ''))
 }
 
 /** The text of `sh -c text` is a script like the outer one. */
@@ -165,6 +160,11 @@ function innerReach(args: readonly string[], depth: number): string | null {
 function fedWords(command: Command): boolean {
   const words = [command.name, ...command.args].flatMap((word) => (word?.type === 'Word' ? [word.value] : []))
   return words.some((word) => /^(?:xargs|parallel)$/.test(programName(word)))
+}
+
+/** `xargs -a list` takes them from a file. */
+function namesList(command: Command): boolean {
+  return command.args.some((arg) => arg.type === 'Word' && /^(?:-[0rtpxo]*a|--arg-f)/.test(arg.value))
 }
 
 /** Programs that only hand on the names of files below a folder that they spell out, or fewer of them. */

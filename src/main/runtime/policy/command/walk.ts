@@ -10,7 +10,7 @@ import { findProgram } from './programs/index.ts'
 import { feedsInput, judgeRedirect } from './redirects.ts'
 import { high, low, medium, worse } from './verdict.ts'
 import type { Verdict } from './verdict.ts'
-import { argumentArg, programName, wordArg } from './words.ts'
+import { argumentArg, isForeignPath, programName, wordArg } from './words.ts'
 import type { Arg } from './words.ts'
 
 /** Substitutions, compound commands and texts handed on, counted together. */
@@ -30,6 +30,13 @@ const SPECIAL = new Set([
   'export',
   'set',
 ])
+
+/** Builtins that read a word as a variable's name, and so run what stands in its subscript, quoted or not. */
+const NAMES_VARIABLES = new Set(
+  'declare typeset local export readonly read unset let test [ mapfile readarray'.split(' '),
+)
+const SUBSCRIPT = /\[[^\]]*(?:\$\(|`)/
+const RUNS_SUBSCRIPT = high('Holds a subscript that the shell runs as a command.')
 
 const NOTHING = low('Does nothing.')
 const UNREADABLE = high('Cannot be read as a shell command.')
@@ -111,6 +118,8 @@ class Walk {
       case 'ParameterExpansion':
         if (node.operation?.type === 'Default' && node.operation.operator.endsWith('='))
           this.#note(judgeAssignment(node.parameter))
+        if (node.operation?.type === 'Transform' && node.operation.operand?.value === 'P')
+          this.#note(high('Expands a text as a prompt, which runs the commands in it (@P).'))
         this.#children(node, place)
         return
       case 'CommandExpansion':
@@ -121,6 +130,11 @@ class Walk {
         else if (!/^[$<>`({}\s)]*$/.test(node.text)) this.#note(UNREADABLE)
         return
       }
+      case 'TestCommand':
+      case 'ArithmeticCommand':
+        if (holdsSubscript(node)) this.#note(RUNS_SUBSCRIPT)
+        this.#children(node, place)
+        return
       case 'If':
       case 'While':
       case 'ArithmeticFor':
@@ -156,7 +170,10 @@ class Walk {
 
   #command(node: Command, place: Place): void {
     for (const part of node.prefix) {
-      if (part.type === 'Assignment') this.#note(judgeAssignment(part.name))
+      if (part.type !== 'Assignment') continue
+      this.#note(judgeAssignment(part.name))
+      // A later `$((name))` or `${!name}` reads the value as a name.
+      if (part.value?.type === 'Word' && SUBSCRIPT.test(wordArg(part.value).text)) this.#note(RUNS_SUBSCRIPT)
     }
     for (const redirect of node.redirects) this.#note(judgeRedirect(redirect))
     if (node.name === undefined || this.#decided) return
@@ -205,9 +222,25 @@ class Walk {
       },
     })
     if (verdict === null) return medium(`Runs ${head.text}, which Wheelhouse knows nothing about.`)
+    if (namesVariable(found.name, args) && args.some((arg) => SUBSCRIPT.test(arg.text))) return RUNS_SUBSCRIPT
+    // A file of the project may bear any name; of a test runner it is known that it runs what the project brings.
+    if (isForeignPath(head.text) && !verdict.runsProject)
+      return worse(verdict, medium(`Runs ${head.text}, which Wheelhouse knows nothing about.`))
     const hidden = args.find((arg) => arg.braces && arg.text.startsWith('{') && arg.text.includes(',-'))
     return hidden === undefined ? verdict : worse(verdict, medium(`Runs ${head.text} with computed options.`))
   }
+}
+
+function namesVariable(name: string, args: readonly Arg[]): boolean {
+  return NAMES_VARIABLES.has(name) || (name === 'printf' && args[0]?.text.startsWith('-v') === true)
+}
+
+function holdsSubscript(node: SyntaxNode): boolean {
+  let found = 'value' in node && typeof node.value === 'string' && SUBSCRIPT.test(node.value)
+  forEachChild(node, (child) => {
+    found ||= holdsSubscript(child)
+  })
+  return found
 }
 
 function deeper(place: Place, fed: Fed = place.fed): Place {

@@ -62,6 +62,14 @@ export function programName(text: string): string {
   return base.endsWith('.exe') ? base.slice(0, -'.exe'.length) : base
 }
 
+const SYSTEM_PROGRAM =
+  /^\/(?:usr\/|usr\/local\/|usr\/pkg\/|opt\/homebrew\/|opt\/local\/|run\/current-system\/sw\/|snap\/)?s?bin\/[^/]+$/
+
+/** A program named by its place, where that is none of the system's: its name says nothing of what it is. */
+export function isForeignPath(text: string): boolean {
+  return /[/\\]/.test(text) && !SYSTEM_PROGRAM.test(text)
+}
+
 /** The words that can be options: those before `--` that begin with a dash. */
 export function optionsOf(args: readonly Arg[]): string[] {
   const end = args.findIndex((arg) => arg.text === '--')

@@ -1,5 +1,6 @@
 /** Programs that change files, and those that only do so with the wrong option. */
 import type { Invocation, Judge, ProgramTable } from '../program.ts'
+import { sedDoes, sedWords } from '../sed.ts'
 import { isSensitivePath } from '../sensitive.ts'
 import { high, low, medium, worse } from '../verdict.ts'
 import type { Verdict } from '../verdict.ts'
@@ -127,26 +128,17 @@ const fd: Judge = (call) => {
   return call.judgeWords(words, { fed: 'unclear', bulk: true, appended: true })
 }
 
-const SED_SYNTAX: OptionSyntax = { short: 'efl', long: ['--expression', '--file', '--line-length'] }
-/** `w file`, `W file` and `e command` as commands of their own, or as flags of an `s` command. */
-const SED_ACTS = [
-  /(?:^|[;{}\n]|[\d$/!IM]\s*)\s*[ewW](?:\s|$)/m,
-  /s([^\w\s\\]).*\1[gpiImM\d]*[ewW][gpiImM\d]*(?:\s|;|\}|$)/m,
-]
-
 const sed: Judge = ({ args }) => {
   const options = optionsOf(args)
-  const given = optionValues(args, { short: 'e', long: ['--expression'] })
-  const scripted = given.length > 0 || hasShort(options, 'f') || hasLong(options, 'file')
-  const operands = operandsOf(args, SED_SYNTAX).map((arg) => arg.text)
+  const { scripts, files } = sedWords(args)
   if (options.some((option) => /^-[nErsuz]*i/.test(option)) || hasLong(options, 'in-place')) {
-    const place = (scripted ? operands : operands.slice(1)).find(isSensitivePath)
+    const place = files.find(isSensitivePath)
     return place === undefined
       ? medium('Changes files in place (sed -i).')
       : high(`Writes to a protected place (sed -i ${place}).`)
   }
-  const scripts = scripted ? given : operands.slice(0, 1)
-  return scripts.some((script) => SED_ACTS.some((act) => act.test(script)))
+  if (hasShort(options, 'f') || hasLong(options, 'file')) return medium('Runs a sed script from a file.')
+  return scripts.some((script) => sedDoes(script).acts)
     ? medium('Writes a file or runs a command from a sed script.')
     : low('Prints changed text (sed).')
 }
@@ -174,7 +166,8 @@ const awk: Judge = ({ args }) => {
       : operandsOf(args, AWK_SYNTAX)
           .slice(0, 1)
           .map((arg) => arg.text)
-  const acts = programs.some((text) => /system\s*\(|(?<!\|)\|(?!\|)|printf?\b[^;}\n]*>|@\w/.test(text))
+  // Whatever stands between `print` and `>`: a string in there may hold any mark that ends a statement.
+  const acts = programs.some((text) => /\bsystem\b|(?<!\|)\|(?!\|)|printf?\b[^]*>|@\w/.test(text))
   return acts ? medium('Runs a command or writes a file from an awk program.') : low('Prints text (awk).')
 }
 
@@ -214,10 +207,10 @@ export const FILES: ProgramTable = [
   ['sort', sort],
   ['uniq', withOutputOperand({ short: 'fsw', long: ['--skip-fields', '--skip-chars', '--check-chars'] })],
   ['xxd', withOutputOperand({ short: 'clsogn' })],
-  ['tree', withOption(/^-[a-zA-Z]*o/)],
-  ['date', withOption(/^(?:-[a-zA-Z]*s|--se)/)],
+  ['tree', withOption(/^(?:-[a-zA-Z]*o|--o)/)],
+  ['date', withOption(/^(?:-[a-zA-Z]*s|--s)/)],
   ['file', withOption(/^(?:-[a-zA-Z]*C|--comp)/)],
-  ['less', withOption(/^(?:-[a-zA-Z]*[oO]|--log-file|--LOG-FILE|\+.*!)/)],
+  ['less', withOption(/^(?:-[a-zA-Z]*[oOkK]|--l|--LO|\++(?![GgFf\d]*$|\/))/)],
   ['yq', withOption(/^(?:-[a-zA-Z]*[iw]|--in|--split-exp|-s)/)],
   ['rg', withOption(/^--(?:pre|hostname-bin)(?:=|$)/)],
 ]

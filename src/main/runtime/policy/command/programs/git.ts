@@ -36,6 +36,8 @@ function judgeGlobals(args: readonly Arg[]): Verdict | null {
     if (/^-c./.test(arg.text) && !arg.text.startsWith('--')) addSetting(arg.text.slice(2))
     else if (arg.text === '-c' || arg.text === '--config-env') addSetting(next)
     else if (arg.text.startsWith('--config-env=')) addSetting(arg.text.slice('--config-env='.length))
+    else if (/^--git-dir(?:=|$)/.test(arg.text))
+      add(medium('Takes another folder for the repository, with its settings (git --git-dir).'))
     else if (arg.text.startsWith('--exec-path=')) add(high('Makes Git take its programs from another folder.'))
     if (arg.splits || arg.braces) add(high('Runs Git with computed options.'))
   }
@@ -85,7 +87,9 @@ const LISTING: Record<string, (args: readonly Arg[], operands: readonly string[]
       )
     )
   },
-  remote: (_args, operands) => operands.length === 0 || operands[0] === 'show' || operands[0] === 'get-url',
+  // An address in a remote's place would be talked to.
+  remote: (_args, operands) =>
+    operands.length === 0 || (/^(?:show|get-url)$/.test(operands[0] ?? '') && operands.slice(1).every(isPlainName)),
   config: (args, operands) => {
     const options = optionsOf(args)
     if (options.some((option) => /^(?:-e|--(?:add|repl|unset|rename|remove|edit))/.test(option))) return false
@@ -96,6 +100,8 @@ const LISTING: Record<string, (args: readonly Arg[], operands: readonly string[]
   worktree: (_args, operands) => operands[0] === 'list',
   reflog: (_args, operands) => !['expire', 'delete', 'drop', 'write'].includes(operands[0] ?? ''),
 }
+
+const isPlainName = (text: string): boolean => /^\w[\w.-]*$/.test(text)
 
 function judgePush(args: readonly Arg[]): Verdict {
   const options = optionsOf(args)

@@ -70,8 +70,9 @@ const MANAGERS: Record<string, Manager> = {
 
 /** Scripts whose name says that they change more than the project's build output. */
 const CHANGES = /^(?:install|uninstall|clean|distclean|deploy|publish|release)(?:[:.-]|$)/
-/** Options that name a program or a file of settings to be used instead. */
-const SWAPS = /^(?:--script-shell|--config|-exec|--exec|-toolexec|-vettool|-w$|-u$)(?:=|$)/
+/** Options that name a program, a file of settings or another server to be used instead. */
+const SWAPS =
+  /^(?:--(?:script-shell|shell|node-options|config|userconfig|globalconfig|registry|index-url|extra-index-url|proxy|exec|log)|-exec|--?toolexec|--?vettool|--?overlay|--?modfile|-w$|-u$)(?:=|$)/
 
 const manager: Judge = (call) => {
   const { name, args } = call
@@ -89,12 +90,13 @@ const manager: Judge = (call) => {
   }
   const doing = `${name} ${command.text}`
   if (command.text === 'audit' && target?.text === 'fix') return medium(`Changes installed packages (${doing} fix).`)
+  const swaps = args.some((arg) => SWAPS.test(arg.text))
+  if (swaps) return medium(`Runs a program of its own choice, or by other settings (${doing}).`)
   if (known.lists?.has(command.text) === true) {
     const writes = name === 'go' && command.text === 'env' && args.some((arg) => /^-[wu]$/.test(arg.text))
     return writes ? medium(`Changes settings (${doing}).`) : low(`Lists or shows packages (${doing}).`)
   }
   if (known.project?.has(command.text) !== true) return medium(`Changes packages or runs one (${doing}).`)
-  if (args.some((arg) => SWAPS.test(arg.text))) return medium(`Runs a program of its own choice (${doing}).`)
   if (command.text.startsWith('run') && target !== undefined && CHANGES.test(target.text))
     return medium(`Runs the script ${target.text} (${name}).`)
   return runsProject(`Runs the project's own build or tests (${doing}).`)
@@ -114,7 +116,13 @@ const make: Judge = ({ name, args }) => {
 /** Gradle and Maven write options with one dash, so only `-f` and `-C` by themselves count. */
 const jvm: Judge = (call: Invocation): Verdict => {
   const { name, args } = call
-  const changed = args.find((arg) => CHANGES.test(arg.text) || /^(?:-f|-C|--file|--build-file|-b)$/.test(arg.text))
+  const changed = args.find(
+    (arg) =>
+      CHANGES.test(arg.text) ||
+      /^(?:(?:-f|-C|--file|--build-file|-b|-I|-s|-gs)$|--(?:init-script|settings|global-settings|include-build)|-D.*exec|(?:exec|antrun|groovy|script):)/.test(
+        arg.text,
+      ),
+  )
   return changed === undefined
     ? runsProject(`Runs the project's own build or tests (${name}).`)
     : medium(`Runs ${name} ${changed.text}.`)

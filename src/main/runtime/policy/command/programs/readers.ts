@@ -1,7 +1,7 @@
 /** Programs that only read, and the shell's own harmless words. */
 import { assignedName, judgeAssignment } from '../assignments.ts'
 import type { Judge, ProgramTable } from '../program.ts'
-import { low, worse } from '../verdict.ts'
+import { low, medium, worse } from '../verdict.ts'
 import type { Verdict } from '../verdict.ts'
 
 const READERS =
@@ -15,6 +15,9 @@ const reads: Judge = ({ name }) => low(`Only reads or prints (${name}).`)
 const declares: Judge = ({ name, args }) => {
   let verdict: Verdict = low(`Only sets variables (${name}).`)
   for (const { text } of args) {
+    // Under another name any variable can be set.
+    if (name !== 'read' && /^-[a-zA-Z]*n/.test(text))
+      verdict = worse(verdict, medium(`Gives a variable another name (${name} ${text}).`))
     const variable = assignedName(text) ?? (/^[A-Za-z_]\w*$/.test(text) ? text : null)
     if (variable !== null) verdict = worse(verdict, judgeAssignment(variable))
   }

@@ -2,7 +2,7 @@
 import type { Invocation, Judge, ProgramTable } from '../program.ts'
 import { atLeastMedium, high, low, medium, runsProject, worse } from '../verdict.ts'
 import type { Verdict } from '../verdict.ts'
-import { takesNextWord } from '../words.ts'
+import { operandsOf, takesNextWord } from '../words.ts'
 import type { Arg, OptionSyntax } from '../words.ts'
 
 /** The first word that is no option; `-` and `/dev/stdin` name the input, not a script. */
@@ -68,6 +68,8 @@ function pythonModule(call: Invocation): Verdict | null {
   const module = glued === '' ? (call.args[at + 1]?.text ?? '') : glued
   const rest = call.args.slice(glued === '' ? at + 2 : at + 1)
   if (PYTHON_TESTS.has(module)) return runsProject(`Runs the project's tests (python -m ${module}).`)
+  if (module === 'json.tool' && operandsOf(rest, { short: '', long: ['--indent'] }).length > 1)
+    return medium('Writes a file (python -m json.tool).')
   if (PYTHON_LOW.has(module)) return low(`Runs python -m ${module}.`)
   if (module === 'pip') return call.judgeWords([{ ...option, text: 'pip' }, ...rest])
   return medium(`Runs the Python module ${module}.`)
