@@ -6,8 +6,10 @@ import { UsageError } from './usage.ts'
 export const call: Command = (args) => {
   const [name = '', json = '{}', ...others] = args
   if (others.length > 0) throw new UsageError('call takes a procedure and one JSON object.')
-  if (!isProcedure(name))
-    throw new UsageError(`There is no procedure "${name}". There are: ${Object.keys(procedures).join(', ')}.`)
+  if (!isProcedure(name)) {
+    const what = name === '' ? 'call needs the name of a procedure.' : `There is no procedure "${name}".`
+    throw new UsageError(`${what} There are: ${Object.keys(procedures).join(', ')}.`)
+  }
   const input = parse(json)
   return async ({ bridge }) => {
     // The host parses it against the procedure's own schema.

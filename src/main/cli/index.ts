@@ -51,7 +51,8 @@ export async function runCli(args: readonly string[], entryDir: string): Promise
     return interrupted.aborted ? EXIT.interrupted : await execute(cli, interrupted)
   } catch (thrown) {
     if (thrown instanceof UsageError || isParseError(thrown)) {
-      process.stderr.write(`wheelhouse: ${thrown.message}\n\n${USAGE}`)
+      // Last, where a terminal still shows it.
+      process.stderr.write(`${USAGE}\nwheelhouse: ${thrown.message}\n`)
       return 2
     }
     printError(thrown)

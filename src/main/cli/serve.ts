@@ -28,7 +28,7 @@ export async function runServe(args: readonly string[], entryDir: string): Promi
   try {
     options = readOptions(args)
   } catch (thrown) {
-    process.stderr.write(`${thrown instanceof Error ? thrown.message : String(thrown)}\n\n${USAGE}`)
+    process.stderr.write(`${USAGE}\nwheelhouse: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`)
     return 2
   }
   try {
@@ -48,7 +48,7 @@ function readOptions(args: readonly string[]): { port: number | null; demo: bool
   if (values.port === undefined) return { port: null, demo: values.demo === true }
   const port = Number(values.port)
   if (!Number.isInteger(port) || port < 1_024 || port > 65_535)
-    throw new Error('--port takes a number from 1024 to 65535')
+    throw new Error('--port takes a number from 1024 to 65535.')
   return { port, demo: values.demo === true }
 }
 

@@ -6,7 +6,9 @@ import { extname, join } from 'node:path'
 import { syncFolder, systemCode } from '../platform/index.ts'
 import type { ClaimedOperation, DeliveryResult, DeliveryTransport } from '../runtime/index.ts'
 
-const MAX_STEM_CHARS = 120
+/** What a file system takes as a name. */
+const MAX_NAME_BYTES = 255
+const MAX_EXTENSION_BYTES = 20
 
 export interface FileDropDeps {
   /** The absolute folder that the person chose under this name; null: none any more. */
@@ -105,7 +107,20 @@ function nameOf({ id, kind, artifact }: ClaimedOperation): string {
   if (artifact === null) return `${kind === 'send_fallback_text' ? 'not-sent' : 'answer'}-${mark}.md`
   const extension = extname(artifact.filename)
   const stem = artifact.filename.slice(0, artifact.filename.length - extension.length)
-  return `${cleaned(stem).replace(/^\./, '_').slice(0, MAX_STEM_CHARS)}-${mark}${cleaned(extension).slice(0, 20)}`
+  const tail = `-${mark}${fitted(cleaned(extension), MAX_EXTENSION_BYTES)}`
+  return `${fitted(cleaned(stem).replace(/^\./, '_'), MAX_NAME_BYTES - Buffer.byteLength(tail))}${tail}`
+}
+
+/** As many whole characters as the bytes have room for. */
+function fitted(text: string, maxBytes: number): string {
+  let bytes = 0
+  let kept = ''
+  for (const character of text) {
+    bytes += Buffer.byteLength(character)
+    if (bytes > maxBytes) break
+    kept += character
+  }
+  return kept
 }
 
 function cleaned(name: string): string {

@@ -1,4 +1,5 @@
 /** What is asked of agents by the clock. Due ones are started by the host that a person keeps open, each time once. */
+import { stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import { AppError } from '../../shared/errors.ts'
 import type { RunState } from '../../shared/vocabulary.ts'
@@ -30,9 +31,9 @@ export interface Schedules {
   all(): Schedule[]
   /** @throws AppError `schedule_not_found`. */
   get(id: string): Schedule
-  /** @throws AppError `schedule_invalid`, `input_invalid`. */
+  /** @throws AppError `schedule_invalid`, `input_invalid`, `work_dir_missing`. */
   create(fields: Omit<ScheduleFields, 'timeZone'> & { timeZone?: string }): Promise<Schedule>
-  /** @throws AppError `schedule_not_found`, `config_conflict` (`data`: `{ rev }`), `schedule_invalid`, `input_invalid`. */
+  /** @throws AppError `schedule_not_found`, `config_conflict` (`data`: `{ rev }`), `schedule_invalid`, `input_invalid`, `work_dir_missing`. */
   update(id: string, expectedRev: number, change: Partial<ScheduleFields>): Promise<Schedule>
   /** Its session stays. False: there was none. */
   delete(id: string): Promise<boolean>
@@ -121,6 +122,7 @@ export function createSchedules(deps: SchedulesDeps): Schedules {
 
   const nextOf = ({ enabled, cron, timeZone }: ScheduleFields, nowMs: number): number | null => {
     const next = nextTime(cron, timeZone, nowMs)
+    if (next === null) throw new AppError('schedule_invalid', 'That time never comes.', { detail: cron })
     return enabled ? next : null
   }
 
@@ -134,8 +136,9 @@ export function createSchedules(deps: SchedulesDeps): Schedules {
   return {
     all: table.all,
     get: find,
-    create: (given) =>
-      write(() => {
+    async create(given) {
+      await demandFolder(given.workDir)
+      return write(() => {
         const fields: ScheduleFields = { ...given, timeZone: given.timeZone ?? deps.timeZone }
         check(fields, null)
         if (table.all().length >= MAX_SCHEDULES) {
@@ -146,9 +149,11 @@ export function createSchedules(deps: SchedulesDeps): Schedules {
         const schedule: Schedule = { ...fields, ...facts, id: ids.next(), rev: 1, nextAt: nextOf(fields, at) }
         table.insert(schedule)
         return schedule
-      }),
-    update: (id, expectedRev, change) =>
-      write(() => {
+      })
+    },
+    async update(id, expectedRev, change) {
+      if (change.workDir !== undefined && change.workDir !== find(id).workDir) await demandFolder(change.workDir)
+      return write(() => {
         const before = find(id)
         if (before.rev !== expectedRev) throw conflict(before.rev)
         const fields = { ...before, ...change }
@@ -165,7 +170,8 @@ export function createSchedules(deps: SchedulesDeps): Schedules {
         }
         if (!table.update(next)) throw conflict(find(id).rev)
         return find(id)
-      }),
+      })
+    },
     delete: (id) => write(() => table.delete(id)),
     run: (id, signal) => firer.fireNow(find(id), AbortSignal.any([signal, halt.signal])),
     times: (cron, timeZone = deps.timeZone) => ({ times: dueTimes(cron, timeZone, clock.nowMs(), 5), timeZone }),
@@ -188,6 +194,16 @@ export function createSchedules(deps: SchedulesDeps): Schedules {
       return () => void listeners.delete(listener)
     },
   }
+}
+
+/** A relative one is refused with the other fields. */
+async function demandFolder(path: string): Promise<void> {
+  if (!isAbsolute(path)) return
+  const isFolder = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
+  if (!isFolder) throw new AppError('work_dir_missing', 'This folder does not exist.', { detail: path })
 }
 
 function conflict(rev: number): AppError {

@@ -48,6 +48,14 @@ test('a name never leads out of the folder', async () => {
   expect(readdirSync(dir.path)).toHaveLength(1)
 })
 
+test('a long name of wide letters fits what a file system takes', async () => {
+  using dir = createTempDir()
+  const artifact = artifactOf('x', `${'報'.repeat(82)}😀.txt`)
+  expect(await dropInto(dir.path)({ kind: 'send_artifact', artifact })).toEqual({ status: 'delivered' })
+  const [name = ''] = readdirSync(dir.path)
+  expect([name.isWellFormed(), name.startsWith('報報'), name.endsWith('.txt')]).toEqual([true, true, true])
+})
+
 test('a folder that is away is waited for, and one that nobody chose any more is the end', async () => {
   using dir = createTempDir()
   expect(await dropInto(dir.at('gone'))()).toEqual({ status: 'sending', failureCode: 'file_drop_folder_missing' })

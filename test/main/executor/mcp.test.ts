@@ -175,6 +175,9 @@ read -r _ || exit 0
       ok: false,
       message: 'There is no program no-such-program-anywhere on this machine.',
     })
+    // One that writes without end must not have the host's time until the deadline.
+    const floods = await run(input({ command: 'yes', args: [] }))
+    expect(floods.message).toBe('It writes on and on, and none of it is an answer.')
     expect(workers.list()).toEqual([])
     expect(ledger.open()).toEqual([])
   })

@@ -1,4 +1,5 @@
 /** Schedules over a real runtime and a real database, with a clock that the test moves. */
+import { mkdirSync, rmdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { createSchedules, scheduleMigrations } from '../../../src/main/schedules/index.ts'
 import type { ScheduleFields, Schedules } from '../../../src/main/schedules/index.ts'
@@ -220,7 +221,10 @@ test('a moment that refuses the start is waited out', async () => {
 test('a folder that is gone fails that time, says so, and the next time comes', async () => {
   await using t = await createTestRuntime()
   const { schedules, fields } = await openRig(t)
-  await schedules.create({ ...fields, workDir: `${t.dir}/gone` })
+  const workDir = `${t.dir}/gone`
+  mkdirSync(workDir)
+  await schedules.create({ ...fields, workDir })
+  rmdirSync(workDir)
   schedules.start()
   await toNextTime(t, { schedules })
   expect(only(schedules)).toMatchObject({ last: { outcome: 'failed', code: 'work_dir_missing' }, sessionId: null })
@@ -310,6 +314,13 @@ test('names are kept apart, a folder is named whole, and a time must be one', as
   })
   await expect(schedules.create({ ...fields, name: 'B', cron: 'often' })).rejects.toMatchObject({
     code: 'schedule_invalid',
+  })
+  await expect(schedules.create({ ...fields, name: 'B', cron: '0 0 31 2 *' })).rejects.toMatchObject({
+    code: 'schedule_invalid',
+    message: 'That time never comes.',
+  })
+  await expect(schedules.create({ ...fields, name: 'B', workDir: `${t.dir}/gone` })).rejects.toMatchObject({
+    code: 'work_dir_missing',
   })
   expect(() => schedules.get('none')).toThrow(expect.objectContaining({ code: 'schedule_not_found' }))
   expect(schedules.times('0 9 * * *').times).toHaveLength(5)

@@ -13,6 +13,8 @@ const ANSWER_MS = 30_000
 const MAX_TOOLS = 256
 const MAX_PAGES = 32
 const LINE_BYTES = 4_194_304
+/** Lines that answer nothing: logs, notifications. A server that writes on without end would take the whole host's time. */
+const MAX_OTHER_LINES = 2_000
 
 const Reply = z.object({
   id: z.int(),
@@ -96,18 +98,24 @@ async function ask(clock: Clock, worker: Worker, signal: AbortSignal): Promise<M
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
   let over: Error | null = null
   let lastId = 0
+  let others = 0
+  const finish = (why: string): void => {
+    over ??= new Error(why)
+    for (const asked of waiting.values()) asked.reject(over)
+  }
   worker.lines(
     (line) => {
+      if (over !== null) return
       const reply = parseReply(line)
       const asked = reply === null ? undefined : waiting.get(reply.id)
-      if (reply === null || asked === undefined) return
+      if (reply === null || asked === undefined) {
+        if (++others > MAX_OTHER_LINES) finish('It writes on and on, and none of it is an answer.')
+        return
+      }
       if (reply.error === undefined) asked.resolve(reply.result)
       else asked.reject(new Error(`It answered: ${reply.error.message.slice(0, 200)}.`))
     },
-    () => {
-      over = new Error('It ended before it answered.')
-      for (const asked of waiting.values()) asked.reject(over)
-    },
+    (why) => finish(why === 'line_too_long' ? 'It wrote a line of over 4 MiB.' : 'It ended before it answered.'),
   )
   const call = async (method: string, params: object): Promise<unknown> => {
     if (over !== null) throw over

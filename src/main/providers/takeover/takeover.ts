@@ -3,6 +3,7 @@
  * first, then the record says what is about to happen, then the file is replaced, then the record says that it was.
  */
 import { hash } from 'node:crypto'
+import { realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute } from 'node:path'
 import { AppError } from '../../../shared/errors.ts'
 import type { PersistOutcome } from '../../../shared/vocabulary.ts'
@@ -247,7 +248,7 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
   async function recover(): Promise<void> {
     const record = await loadRecord()
     if (record === null) return
-    if (record.phase !== undefined) await sweepTempFiles(dirname(record.configPath))
+    if (record.phase !== undefined) await sweepBeside(record.configPath)
     if (record.phase === 'disabling') {
       await disable({ resumeOnStart: record.resumeOnStart === true })
       return
@@ -330,6 +331,12 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
       })
     },
   }
+}
+
+/** A link's file is replaced where it really lies. What a killed write left there holds the gateway's key. */
+async function sweepBeside(configPath: string): Promise<void> {
+  const real = await realpath(configPath).catch(() => configPath)
+  for (const folder of new Set([dirname(configPath), dirname(real)])) await sweepTempFiles(folder)
 }
 
 const WHOLE: PersistOutcome = { applied: true, durable: true }

@@ -13,7 +13,9 @@ export function decodeConfig(bytes: Uint8Array, path: string): string {
   }
 }
 
-export function malformed(path: string, why: string, cause?: unknown): AppError {
+/** `said`: a parser's own words, which are made a part of the sentence. */
+export function malformed(path: string, said: string, cause?: unknown): AppError {
+  const why = said.replace(/^The request body is no valid JSON: /, '').replace(/\.+$/, '')
   return new AppError(
     'takeover_config_malformed',
     `The config file ${path} cannot be read: ${why}. Nothing was changed. Correct the file, then try again.`,

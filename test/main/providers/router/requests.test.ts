@@ -340,6 +340,8 @@ describe('headers', () => {
       headers: {
         authorization: 'Bearer inbound',
         'x-api-key': 'inbound',
+        'api-key': 'inbound',
+        'x-goog-api-key': 'inbound',
         cookie: 'inbound=1',
         'chatgpt-account-id': 'inbound',
         'proxy-authorization': 'inbound',

@@ -6,6 +6,7 @@ import type { Preflight, PreflightCheck, PreflightRequest } from '../../types.ts
 import { AT_ONCE } from '../../worker.ts'
 import { WorkerError, unusable } from '../../errors.ts'
 import { parseJsonLine } from '../../text/line-reader.ts'
+import { endedAtOnce, unreadableLines } from '../shared/probe-ends.ts'
 import { createRpcPeer } from '../shared/rpc-peer.ts'
 import type { DriverDeps } from '../shared/types.ts'
 import { initialize } from './handshake.ts'
@@ -37,7 +38,7 @@ export async function preflightAcp(
         conversation: {
           limits: LIMITS,
           ended: ended.promise,
-          invalidLine: () => undefined,
+          invalidLine: unreadableLines(product, LIMITS, ended.resolve),
           fail: ended.resolve,
         },
         versioned: true,
@@ -48,10 +49,7 @@ export async function preflightAcp(
       })
       worker.lines(
         (line) => peer.read(parseJsonLine(line), line.length),
-        () =>
-          ended.resolve(
-            new WorkerError('agent_exited_early', `${product} ended at once. It said: ${worker.stderrTail()}`),
-          ),
+        () => ended.resolve(endedAtOnce(product, worker.stderrTail())),
       )
       checks.push({ name: 'starts', status: 'pass', message: `${product} starts.` })
       const answer = await withDeadline(deps.clock, LIMITS.probeMs, signal, (inner) =>

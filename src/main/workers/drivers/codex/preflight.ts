@@ -7,6 +7,7 @@ import { LIMITS } from '../../limits.ts'
 import type { Preflight, PreflightCheck, PreflightRequest, ProbeResult, Worker } from '../../types.ts'
 import { AT_ONCE } from '../../worker.ts'
 import { parseJsonLine } from '../../text/line-reader.ts'
+import { endedAtOnce, unreadableLines } from '../shared/probe-ends.ts'
 import { createRpcPeer } from '../shared/rpc-peer.ts'
 import type { DriverDeps, RpcPeer } from '../shared/types.ts'
 import { createCalls } from './calls.ts'
@@ -112,7 +113,12 @@ function probePeer(worker: Worker): RpcPeer {
   const ended = Promise.withResolvers<WorkerError>()
   const peer = createRpcPeer({
     worker,
-    conversation: { limits: LIMITS, ended: ended.promise, invalidLine: () => undefined, fail: ended.resolve },
+    conversation: {
+      limits: LIMITS,
+      ended: ended.promise,
+      invalidLine: unreadableLines(PRODUCT, LIMITS, ended.resolve),
+      fail: ended.resolve,
+    },
     versioned: false,
     handlers: {
       notification: () => undefined,
@@ -121,7 +127,7 @@ function probePeer(worker: Worker): RpcPeer {
   })
   worker.lines(
     (line) => peer.read(parseJsonLine(line), line.length),
-    () => ended.resolve(new WorkerError('agent_exited_early', `Codex ended at once. It said: ${worker.stderrTail()}`)),
+    () => ended.resolve(endedAtOnce(PRODUCT, worker.stderrTail())),
   )
   return peer
 }
