@@ -105,8 +105,16 @@ function planText(plan: TakeoverPlan): string {
 
 function statusText(gateway: GatewayView, clients: readonly GatewayClient[]): string {
   const head = gateway.listening ? `gateway: ${gateway.address}` : `gateway: not listening${reason(gateway.code)}`
-  const lines = gateway.takeovers.filter(({ client }) => clients.includes(client)).map(takeoverLine)
+  const lines = gateway.takeovers
+    .filter(({ client }) => clients.includes(client))
+    .flatMap((view) => [takeoverLine(view), ...unserved(gateway, view)])
   return `${[head, ...lines].join('\n')}\n`
+}
+
+/** The gateway refuses what it has no account for, and the client's own way to its Provider is gone. */
+function unserved(gateway: GatewayView, { client, enabled }: TakeoverView): string[] {
+  if (!enabled || gateway.upstreams[client] !== null) return []
+  return ['  No Provider is selected for it, so its requests are refused. Pick one in Wheelhouse, Gateway.']
 }
 
 function takeoverLine({ client, state, detail, configPath, warnings }: TakeoverView): string {
