@@ -2,7 +2,11 @@
  * An incremental JSON scanner: bytes go in as they arrive, tokens with absolute byte offsets come out. It checks the whole
  * grammar and UTF-8 but builds no values, so that a body is edited by splicing spans and every other byte survives.
  */
+import { isUtf8 } from 'node:buffer'
 import { AppError } from '../../../shared/errors.ts'
+import { Digits, isComplete, isDigit, isHex, nextDigits } from './json-numbers.ts'
+import { borderOf, byteTable, holdsControl, indexOf, PLAIN, skipPlain, wordsOf } from './json-text.ts'
+import type { Words } from './json-text.ts'
 
 export type JsonContainer = 'object' | 'array'
 export type JsonScalar = 'string' | 'number' | 'literal'
@@ -41,20 +45,16 @@ const State = {
   literal: 11,
 } as const
 
-/** Where a number stands. */
-const Digits = { minus: 0, zero: 1, int: 2, dot: 3, fraction: 4, e: 5, sign: 6, exponent: 7 } as const
-
 const LITERALS: ReadonlyMap<number, string> = new Map([
   [0x74, 'true'],
   [0x66, 'false'],
   [0x6e, 'null'],
 ])
 const ESCAPED = byteTable((byte) => '"\\/bfnrt'.includes(String.fromCharCode(byte)))
-/** Of each byte in a word. */
-const HIGH_BITS = 0x80808080 | 0
-/** What stands for itself inside a string: ASCII but for quote, backslash and control characters. */
-const PLAIN = byteTable((byte) => byte >= 0x20 && byte < 0x80 && byte !== 0x22 && byte !== 0x5c)
-
+/** A string up to this long that nobody wants is passed over in one go. */
+const SHORT = 48
+/** Below it, characters beyond ASCII are read one by one. */
+const LONG = 16
 /** `visitDepth`: tokens deeper than this are checked but told to nobody, which is most of a body. */
 export function createJsonScanner(visitor: JsonVisitor, visitDepth = MAX_JSON_DEPTH): JsonScanner {
   let offset = 0
@@ -74,6 +74,10 @@ export function createJsonScanner(visitor: JsonVisitor, visitDepth = MAX_JSON_DE
   let numberText = ''
   let literal = ''
   let literalAt = 0
+  /** In the chunk at hand: where those stand next, and up to where text is read byte by byte. */
+  let quote = -1
+  let backslash = -1
+  let unread = -1
 
   function malformed(what: string, at: number): AppError {
     return new AppError('request_body_malformed', `The request body is no valid JSON: ${what}.`, {
@@ -182,8 +186,43 @@ export function createJsonScanner(visitor: JsonVisitor, visitDepth = MAX_JSON_DE
     state = State.utf8
   }
 
+  /**
+   * Inside of what nobody wants, which is most of a body: brackets, commas and short plain strings, as far as they are in
+   * order. Answers where something else stands, and leaves it to the rest to read or refuse it.
+   */
+  function skim(chunk: Uint8Array, from: number): number {
+    const { length } = chunk
+    let now = state
+    let i = from
+    while (i < length) {
+      const byte = chunk[i] as number
+      if (byte === 0x22 && now !== State.after && now !== State.colon) {
+        const limit = Math.min(length, i + SHORT)
+        let end = i + 1
+        while (end < limit && PLAIN[chunk[end] as number] === 1) end++
+        if (end >= limit || chunk[end] !== 0x22) break
+        now = now === State.key || now === State.keyOrEnd ? State.colon : State.after
+        i = end
+      } else if (byte === 0x3a && now === State.colon) now = State.value
+      else if (byte === 0x2c && now === State.after) now = stack.at(-1) === true ? State.key : State.value
+      else if ((byte === 0x7b || byte === 0x5b) && now <= State.valueOrEnd && stack.length < MAX_JSON_DEPTH) {
+        stack.push(byte === 0x7b)
+        now = byte === 0x7b ? State.keyOrEnd : State.valueOrEnd
+      } else if ((byte === 0x7d || byte === 0x5d) && stack.length > visitDepth + 1) {
+        const isObject = byte === 0x7d
+        if (now !== State.after && now !== (isObject ? State.keyOrEnd : State.valueOrEnd)) break
+        if (stack.at(-1) !== isObject) break
+        stack.pop()
+        now = State.after
+      } else if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) break
+      i++
+    }
+    state = now
+    return i
+  }
+
   /** Answers the index of the closing quote, or where this chunk ends or leaves the plain text. */
-  function scanString(chunk: Uint8Array, words: Words, from: number): number {
+  function scanString(chunk: Buffer, words: Words, from: number): number {
     const { length } = chunk
     let i = from
     while (i < length) {
@@ -198,11 +237,39 @@ export function createJsonScanner(visitor: JsonVisitor, visitDepth = MAX_JSON_DE
         state = State.escape
         escaped = true
       } else if (byte < 0x20) throw malformed('a control character in a string', offset + i)
-      else startUtf8(byte, offset + i)
+      else {
+        const to = skipCharacters(chunk, i)
+        if (to > i) {
+          i = to
+          continue
+        }
+        startUtf8(byte, offset + i)
+      }
       i = scanSpecial(chunk, i + 1)
       if (state !== State.string) return i
     }
     return i
+  }
+
+  /** From the first byte of a character: as far as a long stretch of text is nothing but valid characters. */
+  function skipCharacters(chunk: Buffer, from: number): number {
+    if (from < unread) return from
+    const end = textEnd(chunk, from)
+    const border = end < chunk.length ? end : borderOf(chunk, from)
+    if (border - from >= LONG) {
+      const text = chunk.subarray(from, border)
+      if (isUtf8(text) && !holdsControl(text)) return border
+    }
+    // What is short or wrong is read byte by byte, and not looked at as a whole again.
+    unread = end
+    return from
+  }
+
+  /** The next quote or backslash; the chunk's end where there is none. */
+  function textEnd(chunk: Buffer, from: number): number {
+    if (quote < from) quote = indexOf(chunk, 0x22, from)
+    if (backslash < from) backslash = indexOf(chunk, 0x5c, from)
+    return Math.min(quote, backslash)
   }
 
   /** Inside a string: an escape or a multi-byte character, as far as this chunk has it. */
@@ -257,8 +324,13 @@ export function createJsonScanner(visitor: JsonVisitor, visitDepth = MAX_JSON_DE
   function write(bytes: Uint8Array): void {
     const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
     const words = wordsOf(chunk)
+    quote = backslash = unread = -1
     let i = 0
     while (i < chunk.length) {
+      if (state <= State.after && stack.length > visitDepth) {
+        i = skim(chunk, i)
+        if (i === chunk.length) break
+      }
       if (state >= State.string && state <= State.utf8) {
         const from = i
         if (state !== State.string) i = scanSpecial(chunk, i)
@@ -285,76 +357,4 @@ export function createJsonScanner(visitor: JsonVisitor, visitDepth = MAX_JSON_DE
   }
 
   return { write, end }
-}
-
-/** A chunk four bytes at a time. `start`: the index in the chunk at which the first word stands. */
-interface Words {
-  readonly view: Int32Array
-  readonly start: number
-}
-
-function wordsOf({ buffer, byteOffset, length }: Uint8Array): Words {
-  const start = -byteOffset & 3
-  const count = (length - start) >> 2
-  return { view: count > 0 ? new Int32Array(buffer, byteOffset + start, count) : new Int32Array(0), start }
-}
-
-/**
- * Most of a body is plain text inside of strings: passes over as much of it as whole words hold, from the index of a word
- * on. A subtraction borrows from the next byte only where a byte is not plain, so that no word with such a byte is missed.
- */
-function skipPlain({ view, start }: Words, from: number): number {
-  let at = (from - start) >> 2
-  while (at < view.length) {
-    const word = view[at] as number
-    const notPlain =
-      word | (word - 0x20202020) | ((word ^ 0x22222222) - 0x01010101) | ((word ^ 0x5c5c5c5c) - 0x01010101)
-    if ((notPlain & HIGH_BITS) !== 0) break
-    at++
-  }
-  return start + (at << 2)
-}
-
-function byteTable(holds: (byte: number) => boolean): Uint8Array {
-  return Uint8Array.from({ length: 256 }, (_, byte) => (holds(byte) ? 1 : 0))
-}
-
-/** Whether a number may end here. */
-function isComplete(digits: number): boolean {
-  return digits === Digits.zero || digits === Digits.int || digits === Digits.fraction || digits === Digits.exponent
-}
-
-function isDigit(byte: number): boolean {
-  return byte >= 0x30 && byte <= 0x39
-}
-
-function isHex(byte: number): boolean {
-  return isDigit(byte) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66)
-}
-
-/** The number grammar: null when this byte does not continue the number. */
-function nextDigits(digits: number, byte: number): number | null {
-  const digit = isDigit(byte)
-  switch (digits) {
-    case Digits.minus:
-      return digit ? (byte === 0x30 ? Digits.zero : Digits.int) : null
-    case Digits.dot:
-    case Digits.fraction:
-      if (digit) return Digits.fraction
-      return digits === Digits.fraction && isE(byte) ? Digits.e : null
-    case Digits.e:
-      if (byte === 0x2b || byte === 0x2d) return Digits.sign
-      return digit ? Digits.exponent : null
-    case Digits.sign:
-    case Digits.exponent:
-      return digit ? Digits.exponent : null
-    default:
-      if (digit && digits === Digits.int) return Digits.int
-      if (byte === 0x2e) return Digits.dot
-      return isE(byte) ? Digits.e : null
-  }
-}
-
-function isE(byte: number): boolean {
-  return byte === 0x65 || byte === 0x45
 }

@@ -19,9 +19,9 @@ function recording(): { visitor: JsonVisitor; tokens: Token[] } {
   }
 }
 
-function scan(chunks: readonly Uint8Array[]): Token[] | string {
+function scan(chunks: readonly Uint8Array[], visitDepth?: number): Token[] | string {
   const { visitor, tokens } = recording()
-  const scanner = createJsonScanner(visitor)
+  const scanner = createJsonScanner(visitor, visitDepth)
   try {
     for (const chunk of chunks) scanner.write(chunk)
     scanner.end()
@@ -94,6 +94,47 @@ describe('the scanner', () => {
         expect(scan(Array.from(whole, (byte) => Uint8Array.of(byte)))).toEqual(expected)
       }),
       { numRuns: 60 },
+    )
+  })
+
+  test('what is too deep for its visitor is checked all the same, and everything above it is told', () => {
+    const depthOf = ([kind, first, second, third]: Token): number =>
+      Number(kind === 'key' || kind === 'open' || kind === 'close' ? second : kind === 'scalar' ? third : first)
+    const words = fc.constantFrom(
+      'a',
+      'some plain words of a text '.repeat(4),
+      'ž',
+      'žluťoučký kůň 日本語 🙂 '.repeat(3),
+      '"',
+      '\\',
+      '\n',
+    )
+    const text = fc.array(words, { maxLength: 4 }).map((parts) => parts.join(''))
+    const value = fc.letrec((tie) => ({
+      value: fc.oneof({ maxDepth: 5 }, text, fc.integer(), fc.constant(null), tie('list'), tie('object')),
+      list: fc.array(tie('value'), { maxLength: 3 }),
+      object: fc.dictionary(text, tie('value'), { maxKeys: 3 }),
+    })).value
+    const damage = fc.option(fc.record({ at: fc.nat(), byte: fc.nat(255) }), { freq: 2 })
+    fc.assert(
+      fc.property(
+        value,
+        fc.constantFrom(0, 2),
+        damage,
+        fc.nat(4),
+        fc.integer({ min: 1, max: 90 }),
+        (of, indent, hit, depth, size) => {
+          const whole = bytes(JSON.stringify([[of]], null, indent))
+          if (hit !== null) whole[hit.at % whole.length] = hit.byte
+          const chunks: Uint8Array[] = []
+          for (let at = 0; at < whole.length; at += size) chunks.push(whole.subarray(at, at + size))
+          const all = scan([whole])
+          const told = typeof all === 'string' ? all : all.filter((token) => depthOf(token) <= depth)
+          expect(scan([whole], depth)).toEqual(told)
+          expect(scan(chunks, depth)).toEqual(told)
+        },
+      ),
+      { numRuns: 400 },
     )
   })
 
