@@ -1,15 +1,59 @@
-/** A fake Provider in a thread of its own, so that it costs the measured side nothing. */
+/**
+ * A fake Provider in a thread of its own, so that it costs the measured side nothing. `?think=MS` waits first; `?bytes=N`
+ * answers with as many; `?events=N` with one event a second.
+ */
 import { createServer } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parentPort } from 'node:worker_threads'
 
-const EVENT = 'event: response.completed\ndata: {"type":"response.completed","response":{"id":"r"}}\n\n'
+const DONE = 'event: response.completed\ndata: {"type":"response.completed","response":{"id":"r"}}\n\n'
+const delta = (text: string): string =>
+  `event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"${text}"}\n\n`
+/** About 64 KiB of events as a model says them. */
+const PIECE = Buffer.from(delta('some words of an answer. '.repeat(8)).repeat(256))
 
 const server = createServer((request, response) => {
+  const wanted = new URL(request.url ?? '/', 'http://upstream').searchParams
+  const number = (name: string): number => Number(wanted.get(name) ?? '0')
   request.resume().once('end', () => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    response.end(EVENT)
+    const answer = (): void => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      if (number('bytes') > 0) sendBytes(response, number('bytes'))
+      else if (number('events') > 0) sendEvents(response, number('events'))
+      else response.end(DONE)
+    }
+    if (number('think') > 0) setTimeout(answer, number('think'))
+    else answer()
   })
 })
+
+function sendBytes(response: ServerResponse, bytes: number): void {
+  let left = bytes
+  const more = (): void => {
+    while (left > 0) {
+      left -= PIECE.length
+      if (!response.write(PIECE)) return void response.once('drain', more)
+    }
+    response.end(DONE)
+  }
+  more()
+}
+
+/** Each says when it left, by a clock that all threads of this process share. */
+function sendEvents(response: ServerResponse, count: number): void {
+  let sent = 0
+  const timer = setInterval(() => {
+    sent += 1
+    response.write(delta(String(sent)))
+    if (sent < count) return
+    clearInterval(timer)
+    response.end(DONE)
+  }, 1_000)
+  response.once('close', () => clearInterval(timer))
+}
+
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread's port has no origin
-server.listen(0, '127.0.0.1', () => parentPort?.postMessage((server.address() as AddressInfo).port))
+server.listen({ port: 0, host: '127.0.0.1', backlog: 1_024 }, () =>
+  parentPort?.postMessage((server.address() as AddressInfo).port),
+)

@@ -3,7 +3,6 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Secret } from '../../platform/types.ts'
 import type { UpstreamAnswer } from '../upstream/index.ts'
 import { watchEvents, watchJson } from './answer-watch.ts'
-import type { AnswerWatch } from './answer-watch.ts'
 import { isIdentity } from './encodings.ts'
 import { holdErrorBody } from './error-body.ts'
 import type { ExchangeNotes } from './exchange-notes.ts'
@@ -28,42 +27,40 @@ export async function answerStream({ answer, response, protocol, notes }: Answer
   if (isEvents) delete headers['content-length']
   const watch = !readable ? null : isEvents ? watchEvents(protocol) : watchJson(protocol)
   response.writeHead(answer.status, headers)
-  // A head that its first bytes came with leaves with them, in one write; one that stands alone does not wait for them.
-  const flush = setImmediate(() => response.destroyed || response.flushHeaders())
-
+  // What is there by the end of this turn leaves in one write: the head, its first bytes, often the whole of a short answer.
+  response.cork()
+  let begun = false
+  let left = false
+  const leave = (): void => {
+    if (left || response.destroyed) return
+    left = true
+    if (!begun) response.flushHeaders()
+    response.uncork()
+  }
+  const leaving = setImmediate(leave)
   const end = await relay(answer.body, response, (chunk) => {
-    clearImmediate(flush)
+    begun = true
     notes.sent(chunk.length)
     watch?.push(chunk)
   })
-  clearImmediate(flush)
+  clearImmediate(leaving)
   notes.summary = watch?.summary() ?? null
   const terminal = watch?.terminal() ?? null
   if (end === 'agent_gone') {
     notes.end = 'client_aborted'
-  } else if (isEvents && readable && terminal === null) {
-    endCutStream(response, watch, protocol, notes)
-  } else if (end === 'ended' || terminal !== null) {
-    notes.end = terminal ?? (isEvents ? 'unknown' : 'completed')
-    if (end === 'ended') response.end()
-    else response.destroy()
-  } else {
+    return
+  }
+  const isCut = end !== 'ended' || (isEvents && readable && terminal === null)
+  if (terminal !== null || !isCut) notes.end = terminal ?? (isEvents ? 'unknown' : 'completed')
+  else {
     notes.end = 'upstream_disconnected'
     notes.code = 'upstream_disconnected'
-    response.destroy()
   }
-}
-
-function endCutStream(
-  response: ServerResponse,
-  watch: AnswerWatch | null,
-  protocol: RouteProtocol,
-  notes: ExchangeNotes,
-): void {
-  notes.end = 'upstream_disconnected'
-  notes.code = 'upstream_disconnected'
-  if (watch?.atBoundary() === true) response.end(disconnectEvent(protocol))
-  else response.destroy()
+  if (!isCut) return void response.end()
+  if (isEvents && terminal === null && watch?.atBoundary() === true) return void response.end(disconnectEvent(protocol))
+  // What came before the cut has left.
+  leave()
+  response.destroy()
 }
 
 /** A status of 400 or more. */

@@ -1,0 +1,62 @@
+/** Agents in a thread of their own: many streams at once, each event timed as it arrives. */
+import { Agent, request as httpRequest } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import { parentPort } from 'node:worker_threads'
+
+export interface StreamsTask {
+  readonly port: number
+  readonly routeId: string
+  /** Sent upstream as it is: what the fake Provider answers with. */
+  readonly query: string
+  readonly streams: number
+}
+
+export interface StreamsDone {
+  readonly seconds: number
+  readonly bytes: number
+  readonly failed: number
+  /** Between two arrivals within one stream, in ms. */
+  readonly gaps: readonly number[]
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 1_024 })
+const BODY = '{"model":"model-a","input":[]}'
+
+function open({ port, routeId, query }: StreamsTask): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${routeId}`, 'content-length': BODY.length }
+    const path = `/v1/responses?${query}`
+    const request = httpRequest({ agent, host: '127.0.0.1', port, method: 'POST', path, headers })
+    request.on('error', reject).on('response', resolve)
+    request.end(BODY)
+  })
+}
+
+async function run(task: StreamsTask): Promise<StreamsDone> {
+  const began = performance.now()
+  const gaps: number[] = []
+  let bytes = 0
+  let failed = 0
+  const one = async (): Promise<void> => {
+    try {
+      const response = await open(task)
+      let before = 0
+      for await (const chunk of response as AsyncIterable<Buffer>) {
+        const now = performance.now()
+        if (before > 0) gaps.push(now - before)
+        before = now
+        bytes += chunk.length
+      }
+      if (response.statusCode !== 200) failed++
+    } catch {
+      failed++
+    }
+  }
+  await Promise.all(Array.from({ length: task.streams }, one))
+  return { seconds: (performance.now() - began) / 1_000, bytes, failed, gaps }
+}
+
+parentPort?.on('message', (task: StreamsTask) => {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread's port has no origin
+  void run(task).then((done) => parentPort?.postMessage(done))
+})
