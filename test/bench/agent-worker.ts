@@ -1,12 +1,13 @@
-/** Agents in a thread of their own: many streams at once, each event timed as it arrives. */
+/** Agents in a thread of their own: many streams at once, and when their bytes arrived. */
 import { Agent, request as httpRequest } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { parentPort } from 'node:worker_threads'
 
 export interface StreamsTask {
   readonly port: number
-  readonly routeId: string
-  /** Sent upstream as it is: what the fake Provider answers with. */
+  /** Taken in turns: one route carries so many. */
+  readonly routeIds: readonly string[]
+  /** Tells the fake Provider what to answer. */
   readonly query: string
   readonly streams: number
 }
@@ -14,15 +15,16 @@ export interface StreamsTask {
 export interface StreamsDone {
   readonly seconds: number
   readonly bytes: number
+  /** Streams that did not come whole. */
   readonly failed: number
-  /** Between two arrivals within one stream, in ms. */
+  /** Between two arrivals in one stream, in ms. */
   readonly gaps: readonly number[]
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1_024 })
 const BODY = '{"model":"model-a","input":[]}'
 
-function open({ port, routeId, query }: StreamsTask): Promise<IncomingMessage> {
+function open(port: number, query: string, routeId: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${routeId}`, 'content-length': BODY.length }
     const path = `/v1/responses?${query}`
@@ -32,14 +34,15 @@ function open({ port, routeId, query }: StreamsTask): Promise<IncomingMessage> {
   })
 }
 
-async function run(task: StreamsTask): Promise<StreamsDone> {
+async function run({ port, routeIds, query, streams }: StreamsTask): Promise<StreamsDone> {
   const began = performance.now()
   const gaps: number[] = []
   let bytes = 0
   let failed = 0
-  const one = async (): Promise<void> => {
+  const one = async (_: unknown, index: number): Promise<void> => {
     try {
-      const response = await open(task)
+      const response = await open(port, query, routeIds[index % routeIds.length] ?? '')
+      if (response.statusCode !== 200) failed++
       let before = 0
       for await (const chunk of response as AsyncIterable<Buffer>) {
         const now = performance.now()
@@ -47,12 +50,11 @@ async function run(task: StreamsTask): Promise<StreamsDone> {
         before = now
         bytes += chunk.length
       }
-      if (response.statusCode !== 200) failed++
     } catch {
       failed++
     }
   }
-  await Promise.all(Array.from({ length: task.streams }, one))
+  await Promise.all(Array.from({ length: streams }, one))
   return { seconds: (performance.now() - began) / 1_000, bytes, failed, gaps }
 }
 

@@ -6,20 +6,27 @@ export interface ClientTask {
   readonly routeId: string
   readonly body: Uint8Array
   readonly rounds: number
+  /** Tells the fake Provider what to answer. */
+  readonly query?: string
+  /** How many ask at once. */
+  readonly width?: number
 }
 
 const agent = new Agent({ keepAlive: true })
 
-/** Asks every port in turn, `rounds` times; answers with the times in ms, a list for each port. */
-export async function timeFirstBytes({ ports, routeId, body, rounds }: ClientTask): Promise<number[][]> {
+/** Asks every port in turn, `rounds` times, by `width` agents; answers with the times in ms, a list for each port. */
+export async function timeFirstBytes(task: ClientTask): Promise<number[][]> {
+  const { ports, rounds, width = 1 } = task
   const times = ports.map((): number[] => [])
   for (let round = 0; round < rounds; round++) {
-    for (const [index, port] of ports.entries()) times[index]?.push(await firstByteMs(port, routeId, body))
+    for (const [index, port] of ports.entries()) {
+      times[index]?.push(...(await Promise.all(Array.from({ length: width }, () => firstByteMs(port, task)))))
+    }
   }
   return times
 }
 
-function firstByteMs(port: number, routeId: string, body: Uint8Array): Promise<number> {
+function firstByteMs(port: number, { routeId, body, query = '' }: ClientTask): Promise<number> {
   return new Promise((resolve, reject) => {
     const began = performance.now()
     const request = httpRequest({
@@ -27,7 +34,7 @@ function firstByteMs(port: number, routeId: string, body: Uint8Array): Promise<n
       host: '127.0.0.1',
       port,
       method: 'POST',
-      path: '/v1/responses',
+      path: `/v1/responses${query}`,
       headers: { authorization: `Bearer ${routeId}`, 'content-length': body.length },
     })
     request.on('error', reject).on('response', (response) => {

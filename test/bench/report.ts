@@ -78,8 +78,9 @@ function shown(value: number, unit: Figure['unit']): string {
   switch (unit) {
     case 'ms':
       return `${value < 10 ? value.toFixed(2) : value.toFixed(0)} ms`
+    case 'KB':
     case 'MB':
-      return `${value.toFixed(0)} MB`
+      return `${value.toFixed(0)} ${unit}`
     case 'times':
       return `${value.toFixed(2)}×`
     case 'commits':

@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { createSystemClock } from '../../src/main/platform/index.ts'
+import { createBreakers } from '../../src/main/providers/breaker/index.ts'
 import { createRouter, routeDigest } from '../../src/main/providers/router/index.ts'
-import type { RouteBinding, RouterPort } from '../../src/main/providers/router/index.ts'
+import type { RouteBinding, Router, RouterPort } from '../../src/main/providers/router/index.ts'
 import { createUpstream } from '../../src/main/providers/upstream/index.ts'
 import { createMemoryLog } from '../support/log.ts'
 import { timeFirstBytes } from './client.ts'
 import type { ClientTask } from './client.ts'
+import { quantile } from './compare.ts'
 import { median } from './types.ts'
 import type { Benchmark, Figure } from './types.ts'
 
@@ -15,6 +17,7 @@ const REPEATS = 5
 
 export const routerFirstByte: Benchmark = {
   name: 'router-first-byte',
+  group: 'router',
   how: `Time to the first byte of the answer through the Router over that without it, interleaved, median of ${REPEATS} repeats; the Provider is in a thread of its own, the agent in the Router's: a third thread would time how two cores share three.`,
   run: measureRouter,
 }
@@ -24,31 +27,62 @@ async function measureRouter(): Promise<readonly Figure[]> {
   const [upstreamPort] = (await once(provider, 'message')) as [number]
   const routeId = randomBytes(32).toString('base64url')
   const upstream = createUpstream()
-  const router = createRouter({
-    clock: createSystemClock(),
-    log: createMemoryLog(),
-    upstream,
-    bodyCapBytes: () => 33_554_432,
-    port: portTo(`http://127.0.0.1:${upstreamPort}`, bindingOf(routeId)),
+  const binding = bindingOf(routeId)
+  const own = portTo(`http://127.0.0.1:${upstreamPort}`, binding)
+  const routerOf = (port: RouterPort): Router =>
+    createRouter({
+      clock: createSystemClock(),
+      log: createMemoryLog(),
+      upstream,
+      bodyCapBytes: () => 33_554_432,
+      port,
+    })
+  const router = routerOf(own)
+  const candidates = [{ binding: { ...binding, connectionId: 'other', upstreamModel: 'model-b' }, strips: false }]
+  const breakers = createBreakers({ clock: createSystemClock(), log: createMemoryLog(), onChange: () => undefined })
+  const guarded = routerOf({
+    ...own,
+    failover: () => ({ on429: true, candidates }),
+    begin: (id, isGuarded) => breakers.begin(id, isGuarded),
   })
   const { port } = await router.ensureListening()
-  const measure = async (name: string, target: number, body: Buffer, rounds: number): Promise<Figure> => {
-    const task: ClientTask = { ports: [upstreamPort, port], routeId, body, rounds }
-    const ratios: number[] = []
-    // The first repeat warms up both ways and does not count.
+  const { port: guardedPort } = await guarded.ensureListening()
+
+  /** The second port's time over the first one's, in each repeat but the first, which warms up both ways. */
+  async function compare(task: Omit<ClientTask, 'routeId'>): Promise<{ p50: number[]; p99: number[] }> {
+    const ratios = { p50: [] as number[], p99: [] as number[] }
     for (let repeat = 0; repeat <= REPEATS; repeat++) {
-      const [direct = [], routed = []] = await timeFirstBytes(task)
-      if (repeat > 0) ratios.push(median(routed) / median(direct))
+      const [before = [], after = []] = await timeFirstBytes({ ...task, routeId })
+      if (repeat === 0) continue
+      ratios.p50.push(median(after) / median(before))
+      ratios.p99.push(quantile(after, 0.99) / quantile(before, 0.99))
     }
-    return { name, unit: 'times', value: median(ratios), samples: ratios, target: { kind: 'at_most', value: target } }
+    return ratios
   }
+  const figure = (name: string, target: number, samples: readonly number[]): Figure => ({
+    name,
+    unit: 'times',
+    value: median(samples),
+    samples,
+    target: { kind: 'at_most', value: target },
+  })
+  const body = bodyOf('model-a', 65_536)
+  const ports = [upstreamPort, port]
   try {
+    const plain = await compare({ ports, body, rounds: 300 })
+    const spliced = await compare({ ports, body: bodyOf('stale', 8_388_608), rounds: 16 })
+    const thinking = await compare({ ports, body, rounds: 10, width: 10, query: '?think=200' })
+    const ruled = await compare({ ports: [port, guardedPort], body, rounds: 300 })
     return [
-      await measure('first byte, 64 KiB body', 3, bodyOf('model-a', 65_536), 300),
-      await measure('first byte, 8 MiB body that needs a splice', 4, bodyOf('stale', 8_388_608), 16),
+      figure('first byte, 64 KiB body', 3, plain.p50),
+      figure('first byte, 8 MiB body that needs a splice', 4, spliced.p50),
+      figure('first byte, a Provider that thinks for 200 ms', 1.02, thinking.p50),
+      figure('first byte, a Provider that thinks for 200 ms, p99', 1.1, thinking.p99),
+      figure('first byte, with a failover rule over without', 1.05, ruled.p50),
     ]
   } finally {
     await router.stop(AbortSignal.abort())
+    await guarded.stop(AbortSignal.abort())
     await upstream.close()
     await provider.terminate()
   }
@@ -83,9 +117,10 @@ export function bindingOf(routeId: string): RouteBinding {
   }
 }
 
-export function portTo(baseUrl: string, binding: RouteBinding): RouterPort {
+export function portTo(baseUrl: string, ...bindings: readonly RouteBinding[]): RouterPort {
+  const known = new Map(bindings.map((binding) => [binding.routeDigest, binding]))
   return {
-    binding: (digest) => (digest === binding.routeDigest ? binding : null),
+    binding: (digest) => known.get(digest) ?? null,
     ready: () => true,
     key: () => Promise.resolve(null),
     upstreamBaseUrl: () => Promise.resolve(baseUrl),

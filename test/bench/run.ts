@@ -15,6 +15,8 @@ import { lineOf, thisMachine, writeReport } from './report.ts'
 import type { Result } from './report.ts'
 import { router } from './rivals.ts'
 import { routerFirstByte } from './router.ts'
+import { routerStreams, routerThroughput } from './router-streams.ts'
+import { routes } from './routes.ts'
 import { streams } from './streams.ts'
 import { workerLife, workersAtOnce, workerStream } from './workers.ts'
 import { isMet } from './types.ts'
@@ -25,6 +27,9 @@ const BENCHMARKS: readonly Benchmark[] = [
   routerFirstByte,
   gatewayFirstByte,
   router,
+  routerThroughput,
+  routerStreams,
+  routes,
   eventAppend,
   admission,
   reading,

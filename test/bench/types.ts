@@ -1,7 +1,7 @@
 /** One measured number and what the product promises about it. */
 export interface Figure {
   readonly name: string
-  readonly unit: 'ms' | 'MB' | 'times' | 'commits' | 'count'
+  readonly unit: 'ms' | 'MB' | 'KB' | 'times' | 'commits' | 'count'
   /** What is held against the target: the median of the samples, unless `name` says otherwise. */
   readonly value: number
   readonly samples: readonly number[]
@@ -11,7 +11,7 @@ export interface Figure {
 export interface Benchmark {
   readonly name: string
   /** Several can be asked for by one name. */
-  readonly group?: 'runtime' | 'workers'
+  readonly group?: 'router' | 'runtime' | 'workers'
   /** One sentence: what is measured, and against what. */
   readonly how: string
   run(): Promise<readonly Figure[]>

@@ -1,6 +1,6 @@
 /**
  * A fake Provider in a thread of its own, so that it costs the measured side nothing. `?think=MS` waits first; `?bytes=N`
- * answers with as many; `?events=N` with one event a second.
+ * answers with as many, `?events=N` with one event a second; `?encoding=WORD` names one that is none.
  */
 import { createServer } from 'node:http'
 import type { ServerResponse } from 'node:http'
@@ -13,12 +13,17 @@ const delta = (text: string): string =>
 /** About 64 KiB of events as a model says them. */
 const PIECE = Buffer.from(delta('some words of an answer. '.repeat(8)).repeat(256))
 
-const server = createServer((request, response) => {
+// A socket that waits for the next measurement is not closed meanwhile.
+const server = createServer({ keepAliveTimeout: 75_000 }, (request, response) => {
   const wanted = new URL(request.url ?? '/', 'http://upstream').searchParams
   const number = (name: string): number => Number(wanted.get(name) ?? '0')
   request.resume().once('end', () => {
     const answer = (): void => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      const encoding = wanted.get('encoding')
+      response.writeHead(200, {
+        'content-type': 'text/event-stream',
+        ...(encoding === null ? {} : { 'content-encoding': encoding }),
+      })
       if (number('bytes') > 0) sendBytes(response, number('bytes'))
       else if (number('events') > 0) sendEvents(response, number('events'))
       else response.end(DONE)
@@ -40,7 +45,6 @@ function sendBytes(response: ServerResponse, bytes: number): void {
   more()
 }
 
-/** Each says when it left, by a clock that all threads of this process share. */
 function sendEvents(response: ServerResponse, count: number): void {
   let sent = 0
   const timer = setInterval(() => {

@@ -34,6 +34,7 @@ export function watchEvents(protocol: RouteProtocol): AnswerWatch {
   let streamError: string | null = null
 
   const framing = createSseFraming({
+    skips: (name) => !READ_EVENTS[protocol].has(name),
     data(piece, name) {
       // An event without a name says its type inside its data.
       if (name !== null && !READ_EVENTS[protocol].has(name)) return

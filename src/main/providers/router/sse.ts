@@ -5,6 +5,8 @@ export interface SseListener {
   data(piece: Uint8Array, name: string | null): void
   /** A blank line ended the event. */
   dispatched(name: string | null): void
+  /** Events of this name need not be told at all. */
+  skips?(name: string): boolean
 }
 
 export interface SseFraming {
@@ -31,6 +33,18 @@ export function createSseFraming(listener: SseListener): SseFraming {
   let name: string | null = null
   let dataLines = 0
   let hasField = false
+  /** The newest line that named an event to skip: the next ones mostly begin with the same. */
+  let skipped: Uint8Array | null = null
+
+  /** Passes over whole events of that name, from the beginning of one. */
+  function skipEvents(chunk: Uint8Array, head: Uint8Array, from: number): number {
+    for (let at = from; ;) {
+      if (!beginsWith(chunk, head, at)) return at
+      const end = chunk.indexOf(LF, at + head.length)
+      if (end === -1 || chunk[end + 1] !== LF) return at
+      at = end + 2
+    }
+  }
 
   function valuePiece(piece: Uint8Array): void {
     let rest = piece
@@ -72,7 +86,8 @@ export function createSseFraming(listener: SseListener): SseFraming {
   }
 
   return {
-    push(chunk) {
+    push(bytes) {
+      const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
       let at = 0
       let lf = chunk.indexOf(LF)
       let cr = chunk.indexOf(CR)
@@ -84,12 +99,21 @@ export function createSseFraming(listener: SseListener): SseFraming {
             continue
           }
         }
+        if (skipped !== null && cr === -1 && lineBytes === 0 && !hasField) {
+          at = skipEvents(chunk, skipped, at)
+          if (at === chunk.length) return undefined
+        }
         if (lf !== -1 && lf < at) lf = chunk.indexOf(LF, at)
         if (cr !== -1 && cr < at) cr = chunk.indexOf(CR, at)
         const end = lf === -1 ? cr : cr === -1 ? lf : Math.min(lf, cr)
         if (end === -1) return linePiece(chunk.subarray(at))
+        const isWhole = lineBytes === 0
         linePiece(chunk.subarray(at, end))
+        const isNamed = isWhole && field === 'event'
         lineEnds()
+        if (isNamed && chunk[end] === LF && name !== null && listener.skips?.(name) === true) {
+          skipped = Uint8Array.from(chunk.subarray(at, end + 1))
+        }
         skipLf = chunk[end] === CR
         at = end + 1
       }
@@ -97,4 +121,10 @@ export function createSseFraming(listener: SseListener): SseFraming {
     },
     atBoundary: () => lineBytes === 0 && !hasField,
   }
+}
+
+function beginsWith(chunk: Uint8Array, head: Uint8Array, at: number): boolean {
+  if (at + head.length > chunk.length) return false
+  for (let i = 0; i < head.length; i++) if (chunk[at + i] !== head[i]) return false
+  return true
 }
