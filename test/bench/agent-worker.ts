@@ -58,7 +58,10 @@ async function run({ port, routeIds, query, streams }: StreamsTask): Promise<Str
   return { seconds: (performance.now() - began) / 1_000, bytes, failed, gaps }
 }
 
-parentPort?.on('message', (task: StreamsTask) => {
+async function answer(task: StreamsTask): Promise<void> {
+  const done = await run(task)
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread's port has no origin
-  void run(task).then((done) => parentPort?.postMessage(done))
-})
+  parentPort?.postMessage(done)
+}
+
+parentPort?.on('message', (task: StreamsTask) => void answer(task))

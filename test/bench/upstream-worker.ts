@@ -57,7 +57,8 @@ function sendEvents(response: ServerResponse, count: number): void {
   response.once('close', () => clearInterval(timer))
 }
 
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread's port has no origin
-server.listen({ port: 0, host: '127.0.0.1', backlog: 1_024 }, () =>
-  parentPort?.postMessage((server.address() as AddressInfo).port),
-)
+server.listen({ port: 0, host: '127.0.0.1', backlog: 1_024 }, () => {
+  const { port } = server.address() as AddressInfo
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread's port has no origin
+  parentPort?.postMessage(port)
+})

@@ -208,6 +208,23 @@ describe('the machine gateway', () => {
     await providers.gateway().setUpstream('codex', firstId)
   })
 
+  test('PR-A64 what it carries counts as usage, of no session', async () => {
+    const sum = async () => {
+      const rows = await providers.usage('session', 30)
+      const row = rows.find((each) => each.key === '')
+      return [row?.requests ?? 0, row?.input ?? 0, row?.output ?? 0] as const
+    }
+    const [requests, input, output] = await sum()
+    first.answer((_request, answer) => {
+      answer.setHeader('content-type', 'application/json')
+      answer.end('{"id":"counted","model":"m","usage":{"input_tokens":7,"output_tokens":3}}')
+    })
+    await send(port, '/v1/responses', { headers: auth(), body: BODY })
+    // A record is made after the last byte left.
+    await expect.poll(sum, { timeout: 10_000 }).toEqual([requests + 1, input + 7, output + 3])
+    first.answer((_request, answer) => void answer.end('{}'))
+  })
+
   test('PR-A14 an account that the gateway uses is not deleted', async () => {
     const { revision } = await providers.catalog()
     expect(await codeOf(providers.deleteConnection(firstId, revision))).toBe('model_profile_in_use')

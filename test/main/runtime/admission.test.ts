@@ -53,6 +53,18 @@ test('RT-A02 a key used again answers the same run, while it runs and after it h
   expect([t.count('runs'), t.count('intents'), t.count('run_events'), t.count('submissions')]).toEqual(before)
 })
 
+test('RT-A17 a run that wants no other Provider keeps to that in its retry, and its key stands for no other run', async () => {
+  await using t = await createTestRuntime()
+  const first = await t.submit({ key: 'k', failover: 'off' })
+  await expect(t.submit({ key: 'k' })).rejects.toMatchObject({ code: 'idempotency_conflict' })
+  await quiet()
+  t.executor.last().end({ outcome: 'failed', error: { message: 'HTTP 503' } })
+  await quiet()
+  await t.runtime.runs.retry({ runId: first.runId, source: 'desktop', acknowledgeSideEffects: true })
+  await quiet()
+  expect(t.executor.runs.map(({ spec }) => spec.policy.failover)).toEqual(['off', 'off'])
+})
+
 test('RT-A03 a key used for another text is a conflict that names the first run', async () => {
   await using t = await createTestRuntime()
   const first = await t.submit({ key: 'k' })
