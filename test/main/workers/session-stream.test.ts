@@ -18,6 +18,14 @@ describe('the stream of an agent', () => {
     await until('it is gone', async () => !(await isAlive(worse.table, other.process.pid)))
   })
 
+  test('WK-38 a value that is nested 100,000 deep is refused and counted, and the turn goes on', async () => {
+    await using h = harness({ scenario: 'deep', env: { FAKE_COUNT: '100000' } })
+    const session = await h.open()
+    expect(await session.prompt(prompt('one'))).toMatchObject({ stop: 'end_turn' })
+    expect(session.diagnostics().invalidLines).toBeGreaterThan(0)
+    expect(await session.prompt(prompt('two'))).toMatchObject({ stop: 'end_turn' })
+  })
+
   test('WK-36 a line may be as long as the bound, and not longer', async () => {
     const limits = { lineBytes: 100_000 }
     await using h = harness({

@@ -71,7 +71,13 @@ export function createControl({ worker, conversation, ids, asked }: ControlParts
       else if (!isObject(request) || typeof subtype !== 'string') void turnDown(id, 'Not a request')
       else {
         open.add(id)
-        asked(id, subtype, request)
+        try {
+          asked(id, subtype, request)
+        } catch (error) {
+          open.delete(id)
+          void turnDown(id, 'The request could not be read')
+          throw error
+        }
       }
     },
     readResponse({ response }) {

@@ -233,6 +233,15 @@ export function createConversation({ started, deps, product, dialect }: Conversa
     }
   }
 
+  function invalidLine(bytes: number): void {
+    invalidLines += 1
+    invalidInTurn += 1
+    invalidBytes += bytes
+    if (invalidInTurn > limits.invalidLines || invalidBytes > limits.invalidBytes) {
+      fail(new WorkerError('worker_protocol_error', `${product} sent too much that cannot be read.`))
+    }
+  }
+
   function close(options: Parameters<Session['close']>[0]): Promise<ReleaseOutcome> {
     if (outcome === null) {
       // Released first: the cancel of a running turn is written before the turn counts as over.
@@ -276,27 +285,29 @@ export function createConversation({ started, deps, product, dialect }: Conversa
       if (!replaying && end === null) gate.observed(toolCallId, tool, kind)
     },
     settle,
-    invalidLine(bytes) {
-      invalidLines += 1
-      invalidInTurn += 1
-      invalidBytes += bytes
-      if (invalidInTurn > limits.invalidLines || invalidBytes > limits.invalidBytes) {
-        fail(new WorkerError('worker_protocol_error', `${product} sent too much that cannot be read.`))
-      }
-    },
+    invalidLine,
     unsafe(message, detail) {
       fail(new WorkerError('unsafe_mode', message, detail === undefined ? {} : { detail }))
     },
     fail,
     read(onLine) {
       const streamEnd = Promise.withResolvers<null>()
+      /** What a line cannot be made sense of for, such as a value nested too deep, is no reason to end anything else. */
+      const take = (value: unknown, bytes: number): void => {
+        try {
+          onLine(value, bytes)
+        } catch (error) {
+          log.warn('a line of the agent could not be handled', { error })
+          invalidLine(bytes)
+        }
+      }
       worker.lines(
         (line) => {
           if (end !== null) return
-          if (line.length < LARGE_LINE_BYTES) return onLine(parseJsonLine(line), line.length)
+          if (line.length < LARGE_LINE_BYTES) return take(parseJsonLine(line), line.length)
           const bytes = line.length
           return parseLargeLine(line).then((value) => {
-            if (end === null) onLine(value, bytes)
+            if (end === null) take(value, bytes)
           })
         },
         (why) => {

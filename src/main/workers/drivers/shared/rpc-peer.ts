@@ -9,6 +9,7 @@ import type { Conversation, RpcHandlers, RpcPeer, RpcReply, WireId } from './typ
 
 const INVALID_REQUEST = -32_600
 const BUSY = -32_000
+const INTERNAL_ERROR = -32_603
 
 export interface RpcPeerParts {
   worker: Worker
@@ -53,7 +54,14 @@ export function createRpcPeer({ worker, conversation, versioned, handlers }: Rpc
     if (open.has(id)) return void refuse(id, INVALID_REQUEST, 'This request id is in use')
     if (open.size >= limits.handlers) return void refuse(id, BUSY, 'Too many requests at once')
     open.add(id)
-    handlers.request(id, method, params)
+    try {
+      handlers.request(id, method, params)
+    } catch (error) {
+      // Told before it counts as a line that cannot be read: an agent that waits for ever is worse than a refusal.
+      open.delete(id)
+      void refuse(id, INTERNAL_ERROR, 'The request could not be read')
+      throw error
+    }
   }
 
   function readReply(message: Record<string, unknown>): void {
