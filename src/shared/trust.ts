@@ -5,6 +5,8 @@ import { z } from 'zod'
 export const ProjectEffect = z.object({
   what: z.enum(['hooks', 'mcp', 'programs', 'env', 'permissions', 'other']),
   names: z.array(z.string()),
+  /** So many others are not named. */
+  more: z.int().optional(),
 })
 export type ProjectEffect = z.infer<typeof ProjectEffect>
 

@@ -62,7 +62,12 @@ function list(json: boolean): ReturnType<Command> {
 }
 
 function lineOf({ path, effects, unread }: ProjectFinding): string {
-  const more = effects.map(({ what, names }) => `    ${what}: ${visible(names.join(', '))}\n`).join('')
+  const more = effects
+    .map(({ what, names, more: others = 0 }) => {
+      const rest = others > 0 ? ` and ${others} more` : ''
+      return `    ${what}: ${visible(names.join(', '))}${rest}\n`
+    })
+    .join('')
   return `  ${visible(path)}${unread === null ? '' : ` (${unread.replaceAll('_', ' ')})`}\n${more}`
 }
 

@@ -33,6 +33,7 @@ export const trust = {
   kind: (kind: ProjectFinding['kind']) => KINDS[kind],
   effect: (what: ProjectEffect['what']) => EFFECTS[what],
   unread: (why: NonNullable<ProjectFinding['unread']>) => UNREAD[why],
+  andMore: (count: number) => `and ${count} more`,
   more: 'There is more than is listed here.',
   trusted: 'Project trusted',
   trustedHint: 'The agent reads what the project brings with it: settings, hooks, servers, instructions.',

@@ -212,6 +212,7 @@ describe('what a project brings with it', () => {
     const hooks = Array.from({ length: 100 }, (_, index) => ({ command: `${index} ${'long '.repeat(100)}` }))
     files({ 'repo/.claude/settings.json': { hooks: { Stop: [{ hooks }] } } })
     const [finding] = (await trust.inspect(dir.at('repo'))).findings
+    expect(finding?.effects[0]).toMatchObject({ what: 'hooks', more: 80 })
     expect(finding?.effects[0]?.names).toHaveLength(20)
     expect(finding?.effects[0]?.names.every((name) => name.length <= 160)).toBe(true)
   })

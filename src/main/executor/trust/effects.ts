@@ -68,7 +68,11 @@ export function hookFileEffects(text: string): ProjectEffect[] | null {
 function effects(all: readonly [ProjectEffect['what'], readonly string[]][]): ProjectEffect[] {
   return all
     .filter(([, names]) => names.length > 0)
-    .map(([what, names]) => ({ what, names: names.slice(0, MAX_NAMES).map(cut) }))
+    .map(([what, names]) => {
+      const each = [...new Set(names.map(cut))]
+      const more = each.length - MAX_NAMES
+      return { what, names: each.slice(0, MAX_NAMES), ...(more > 0 ? { more } : {}) }
+    })
 }
 
 /** `PreToolUse: ./check.sh`, one for each command. */

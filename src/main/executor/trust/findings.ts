@@ -84,7 +84,9 @@ async function look(candidate: Candidate, at: string, root: string): Promise<Omi
   if (isFolder === true) {
     const listed = await namesInside(join(at, path), root, MAX_NAMES)
     if (listed === null) return null
-    return 'unread' in listed ? says([], listed.unread) : says([{ what: 'other', names: listed.names }], null)
+    if ('unread' in listed) return says([], listed.unread)
+    const { names, more } = listed
+    return says([{ what: 'other', names, ...(more > 0 ? { more } : {}) }], null)
   }
   const file = await readInside(join(at, path), root)
   if (file === null) return null

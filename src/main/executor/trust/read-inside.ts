@@ -30,17 +30,17 @@ export async function readInside(path: string, root: string): Promise<ReadInside
   }
 }
 
-/** The names in a folder of a project, at most `max`. Null: there is no such folder, or it is empty. */
+/** The names in a folder of a project, at most `max`, and how many `more` there are. Null: there is no such folder, or it is empty. */
 export async function namesInside(
   path: string,
   root: string,
   max: number,
-): Promise<{ names: string[] } | { unread: Unread } | null> {
+): Promise<{ names: string[]; more: number } | { unread: Unread } | null> {
   const real = await realInside(path, root)
   if (real === null || typeof real === 'object') return real
   try {
     const names = (await readdir(real)).filter((name) => !name.startsWith('.')).sort()
-    return names.length === 0 ? null : { names: names.slice(0, max) }
+    return names.length === 0 ? null : { names: names.slice(0, max), more: Math.max(0, names.length - max) }
   } catch (error) {
     const code = systemCode(error)
     return code === 'ENOENT' || code === 'ENOTDIR' ? null : { unread: 'unreadable' }

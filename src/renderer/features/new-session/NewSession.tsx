@@ -8,11 +8,13 @@ import { ConfinementField } from './ConfinementField.tsx'
 import { ModeField } from './ModeField.tsx'
 import { ModelField } from './ModelField.tsx'
 import { useNewSession } from './useNewSession.ts'
+import { useSettled } from './useSettled.ts'
 import styles from './NewSession.module.css'
 
 /** Who works, where, with which model and how freely; and, if wanted, the first thing to do. */
 export function NewSession() {
   const form = useNewSession()
+  const folder = useSettled(form.folder)
   const [prompt, setPrompt] = useState('')
   return (
     <form
@@ -31,7 +33,7 @@ export function NewSession() {
         error={form.folderError}
         onChange={form.setFolder}
       />
-      <TrustQuestion agentId={form.agentId} folder={form.folder} />
+      <TrustQuestion agentId={form.agentId} folder={folder} />
       <div className={styles.row}>
         <ModelField agentId={form.agentId} value={form.choice} onChange={form.setChoice} />
         <ModeField value={form.mode} onChange={form.setMode} />

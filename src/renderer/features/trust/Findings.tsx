@@ -16,7 +16,7 @@ export function Findings({ findings, more }: { findings: readonly ProjectFinding
               <Revealed text={path} />
             </code>{' '}
             <span className={styles.small}>{unread === null ? trust.kind(kind) : trust.unread(unread)}</span>
-            {effects.map(({ what, names }) => (
+            {effects.map(({ what, names, more: others = 0 }) => (
               <p key={what} className={styles.effect}>
                 {trust.effect(what)}:{' '}
                 {names.map((name, index) => (
@@ -27,6 +27,7 @@ export function Findings({ findings, more }: { findings: readonly ProjectFinding
                     </code>
                   </span>
                 ))}
+                {others > 0 && ` ${trust.andMore(others)}`}
               </p>
             ))}
           </li>

@@ -21,7 +21,7 @@ const aProject = (change: Partial<ProjectView> = {}): ProjectView => ({
       path: '.claude/settings.json',
       agent: 'claude',
       kind: 'settings',
-      effects: [{ what: 'hooks', names: ['PreToolUse: ./check.sh'] }],
+      effects: [{ what: 'hooks', names: ['PreToolUse: ./check.sh'], more: 2 }],
       unread: null,
     },
     { path: '.mcp.json', agent: 'claude', kind: 'mcp', effects: [], unread: 'leads_outside' },
@@ -74,7 +74,7 @@ describe('a folder that brings something with it', () => {
         .getAllByRole('listitem')
         .map(({ textContent }) => textContent),
     ).toEqual([
-      '.claude/settings.json settingsHooks that run: PreToolUse: ./check.sh',
+      '.claude/settings.json settingsHooks that run: PreToolUse: ./check.sh and 2 more',
       '.mcp.json a link that leads out of the project',
     ])
     expect(screen.getByRole('list', { name: 'facts' }).textContent).toBe('Project settings left out')
