@@ -1,22 +1,40 @@
-import { createServer } from 'node:http'
+import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, request as httpRequest } from 'node:http'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
+import { text as textOf } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTempDir } from '../support/dir.ts'
+import { freePort } from '../support/port.ts'
 import { openApp } from './support/app.ts'
 import type { OpenedApp } from './support/app.ts'
 import { PATIENCE_MS } from './support/walk.ts'
 
 const dir = createTempDir()
+const CONFIG = dir.at('codex', 'config.toml')
+const BEFORE = '# mine\nmodel = "gpt-5.2" # kept\n\n[mcp_servers.x]\ncommand = "y"\n'
 let app: OpenedApp
 let evil: Server
+let provider: Server
 let page: Page
 let host: string
+/** What reached the Provider that Router and gateway lead to. */
+const reached: string[] = []
 
 beforeAll(async () => {
-  app = await openApp('browser', { home: dir.at('data') })
+  mkdirSync(dir.at('data'), { mode: 0o700 })
+  mkdirSync(dir.at('codex'))
+  writeFileSync(CONFIG, BEFORE)
+  writeFileSync(dir.at('data', 'settings.json'), JSON.stringify({ gatewayPort: await freePort() }), { mode: 0o600 })
+  provider = createServer((request, response) => {
+    reached.push(request.url ?? '')
+    response.setHeader('content-type', 'application/json').end('{"data":[]}')
+  }).listen(0, '127.0.0.1')
+  await once(provider, 'listening')
+  app = await openApp('browser', { home: dir.at('data'), env: { CODEX_HOME: dir.at('codex') } })
   await app.page.getByRole('heading', { name: 'Welcome to Wheelhouse' }).waitFor({ timeout: PATIENCE_MS })
   host = new URL(app.page.url()).host
   // Another page of the very browser that was let in: it has the cookie beside it.
@@ -31,6 +49,7 @@ beforeAll(async () => {
 afterAll(async () => {
   evil.close()
   await app.stop()
+  provider.close()
   dir[Symbol.dispose]()
 })
 
@@ -83,9 +102,155 @@ test('DT-A23 another port’s page reads nothing, exchanges nothing, and frames 
   expect(framed).not.toBe('Wheelhouse')
 })
 
+describe('the gateway', () => {
+  let address: string
+  let key: string
+
+  beforeAll(async () => {
+    const { revision } = await app.call('providers.list', {})
+    const { port } = provider.address() as AddressInfo
+    const { connectionId } = await app.call('providers.upsert', {
+      connection: { name: 'Mine', client: 'codex', preset: 'custom', baseUrl: `http://127.0.0.1:${port}/v1` },
+      key: 'sk-a-key-that-no-page-may-see-0123456789',
+      expectedRevision: revision,
+    })
+    await app.call('gateway.setUpstream', { client: 'codex', connectionId })
+    await app.page.goto(new URL('/#/gateway', app.page.url()).href)
+  })
+
+  test('DT-A15 the exact change is shown, then written; an edit by hand is said, repaired, and taken back to the byte', async () => {
+    const view = app.page
+    const toggle = view.getByRole('switch', { name: 'Lead Codex to the gateway' })
+    await toggle.click()
+    const dialog = view.getByRole('dialog', { name: 'Lead Codex to the gateway?' })
+    const change = await dialog.getByRole('figure').innerText()
+    expect(change).toContain('openai_base_url')
+    expect(change).not.toMatch(/whg_[\w-]{4}/)
+    expect(readFileSync(CONFIG, 'utf8')).toBe(BEFORE)
+    await dialog.getByRole('button', { name: 'Write it' }).click()
+    await view.getByText('Active', { exact: true }).waitFor({ timeout: PATIENCE_MS })
+    const written = readFileSync(CONFIG, 'utf8')
+    const [, at = '', secret = ''] = /http:\/\/(127\.0\.0\.1:\d+)\/k\/(whg_[\w-]+)\/v1/.exec(written) ?? []
+    ;[address, key] = [at, secret]
+
+    writeFileSync(CONFIG, BEFORE)
+    await view.getByText('What Wheelhouse wrote is no longer in the file.').waitFor({ timeout: PATIENCE_MS })
+    await view.getByRole('button', { name: 'Repair: Codex' }).click()
+    await view.getByRole('alertdialog').getByRole('button', { name: 'Repair' }).click()
+    await view.getByText('Active', { exact: true }).waitFor({ timeout: PATIENCE_MS })
+    expect(readFileSync(CONFIG, 'utf8')).toContain(`http://${address}/k/${key}/v1`)
+  })
+
+  test('DT-A17 a request is listed with where it went and what came of it, and nothing that it said', async () => {
+    const sent = await send(address, `/k/${key}/v1/responses`, '{"model":"gpt-x","input":"what nobody may read"}')
+    expect(sent).toBe(200)
+    expect(reached).toEqual(['/v1/responses'])
+    const row = app.page.getByRole('row', { name: /gpt-x/ })
+    await row.waitFor({ timeout: PATIENCE_MS })
+    const text = await row.innerText()
+    for (const part of ['Codex', 'gateway', 'Mine', '200']) expect(text).toContain(part)
+    expect(await app.page.content()).not.toMatch(/nobody may read|whg_|sk-a-key|\/k\//)
+  })
+
+  test('PR-A42 another port’s page gets nothing from it, even with its key, and no request leaves', async () => {
+    const before = reached.length
+    const outcomes = await page.evaluate(
+      async ({ at, secret }) => {
+        const attempt = (url: string, init: RequestInit = {}): Promise<string> =>
+          fetch(url, init).then(
+            (reply) => (reply.type === 'opaque' ? 'nothing to read' : `read ${reply.status}`),
+            () => 'refused',
+          )
+        const upgrade = (url: string): Promise<string> =>
+          new Promise((resolve) => {
+            const socket = new WebSocket(url)
+            socket.addEventListener('open', () => resolve('open'))
+            socket.addEventListener('error', () => resolve('refused'))
+          })
+        const body = '{"model":"gpt-x","input":"by a page"}'
+        return Promise.all(
+          [at, at.replace('127.0.0.1', 'localhost')].flatMap((each) => [
+            attempt(`http://${each}/k/${secret}/v1/responses`, { method: 'POST', body }),
+            attempt(`http://${each}/k/${secret}/v1/responses`, { method: 'POST', mode: 'no-cors', body }),
+            attempt(`http://${each}/v1/responses`, { method: 'POST', headers: { 'x-api-key': secret }, body }),
+            attempt(`http://${each}/k/${secret}/v1/models`, { mode: 'no-cors' }),
+            upgrade(`ws://${each}/k/${secret}/v1/responses`),
+          ]),
+        )
+      },
+      { at: address, secret: key },
+    )
+    expect(outcomes.filter((each) => each !== 'refused' && each !== 'nothing to read')).toEqual([])
+    expect(reached).toHaveLength(before)
+  })
+
+  test.runIf(process.getuid?.() === 0 && process.platform === 'linux')(
+    'PR-A42 another user of the machine gets nothing from it, even with its key, and no page of the browser host',
+    async () => {
+      const before = reached.length
+      const targets = [
+        `http://${address}/k/${key}/v1/responses`,
+        `http://${address}/k/${key}/v1/models`,
+        `http://${host}/bridge`,
+        `http://${host}/session`,
+      ]
+      const said = await asAnotherUser(targets)
+      expect(said.map(({ status }) => status).slice(0, 2)).toEqual([403, 403])
+      expect(said.map(({ status }) => status).every((status) => status >= 400)).toBe(true)
+      expect(JSON.stringify(said)).not.toMatch(/sk-a-key/)
+      expect(reached).toHaveLength(before)
+      // The same, asked by the person, is served.
+      expect(await send(address, `/k/${key}/v1/responses`, '{"model":"gpt-x"}')).toBe(200)
+    },
+  )
+
+  test('DT-A15 switched off, the file is as it was', async () => {
+    await app.page.getByRole('switch', { name: 'Lead Codex to the gateway' }).click()
+    await app.page.getByText('Active', { exact: true }).waitFor({ state: 'detached', timeout: PATIENCE_MS })
+    expect(readFileSync(CONFIG, 'utf8')).toBe(BEFORE)
+    await app.page.goto(new URL('/', app.page.url()).href)
+  })
+})
+
 test('DT-A23 the page that was let in works on', async () => {
   await app.page.reload()
   await app.page.getByRole('heading', { name: 'Welcome to Wheelhouse' }).waitFor({ timeout: PATIENCE_MS })
   const { sessions } = await app.call('sessions.list', {})
   expect(sessions).toEqual([])
 })
+
+/** A request as a program makes it. Answers the status. */
+function send(at: string, path: string, body: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(`http://${at}${path}`, { method: 'POST', agent: false }, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode ?? 0))
+    })
+    request.setHeader('content-type', 'application/json')
+    request.on('error', reject)
+    request.end(body)
+  })
+}
+
+const NOBODY = 65_534
+/** Posts to each address in turn, and prints what it was told. */
+const ASKER = `
+const said = []
+for (const url of process.argv.slice(1)) {
+  const body = '{"model":"gpt-x"}'
+  const reply = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  said.push({ url, status: reply.status, text: await reply.text() })
+}
+console.log(JSON.stringify(said))
+`
+
+async function asAnotherUser(urls: readonly string[]): Promise<{ status: number; text: string }[]> {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', ASKER, ...urls], {
+    uid: NOBODY,
+    gid: NOBODY,
+    cwd: '/',
+    env: { PATH: '/usr/bin:/bin' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const said: unknown = JSON.parse(await textOf(child.stdout))
+  return said as { status: number; text: string }[]
+}

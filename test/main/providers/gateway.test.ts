@@ -4,24 +4,9 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { zstdCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Providers } from '../../../src/main/providers/index.ts'
+import { freePort } from '../../support/port.ts'
 import { CANARY, codeOf, create, createFakeUpstream, createWorld, customInput } from './support.ts'
 import type { FakeUpstream, World } from './support.ts'
-
-let offset = 0
-
-/** A port that nothing listens on, below those that the system hands out to who asks for any. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + ((process.pid * 13 + offset++) % 12_000)
-    const server = createServer()
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
-    })
-    if (!isFree) continue
-    await new Promise((resolve) => server.close(resolve))
-    return port
-  }
-}
 
 interface Reply {
   status: number
