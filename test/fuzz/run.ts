@@ -1,8 +1,9 @@
 /** `npm run test:fuzz [minutes]`: runs every property with fresh seeds, one after another, for ten minutes in all. */
 import fc from 'fast-check'
 import { ROUTER_PROPERTIES } from './router-properties.ts'
+import { TAKEOVER_PROPERTIES } from './takeover-properties.ts'
 
-const PROPERTIES = [...ROUTER_PROPERTIES]
+const PROPERTIES = [...ROUTER_PROPERTIES, ...TAKEOVER_PROPERTIES]
 const minutes = Number(process.argv[2] ?? '10')
 if (!(minutes > 0)) {
   console.error('Give the minutes as a number above 0.')
