@@ -2,6 +2,7 @@ import { Button as Base } from '@base-ui/react/button'
 import type { ReactNode } from 'react'
 import styles from './Button.module.css'
 import { Kbd } from './Kbd.tsx'
+import { offProps } from './off.ts'
 
 export interface ButtonProps {
   children: ReactNode
@@ -37,9 +38,7 @@ export function Button({
       data-tone={tone}
       data-pending={pending ? '' : undefined}
       aria-busy={pending}
-      disabled={disabled || pending}
-      focusableWhenDisabled
-      onClick={onClick}
+      {...offProps(disabled || pending, onClick)}
     >
       {children}
       {shortcut !== undefined && <Kbd>{shortcut}</Kbd>}

@@ -3,6 +3,7 @@ import { Tooltip } from '@base-ui/react/tooltip'
 import type { ReactNode } from 'react'
 import styles from './IconButton.module.css'
 import { Kbd } from './Kbd.tsx'
+import { offProps } from './off.ts'
 
 export interface IconButtonProps {
   /** What it does: its accessible name and its tooltip. */
@@ -19,14 +20,7 @@ export function IconButton({ label, children, shortcut, disabled = false, presse
     <Tooltip.Root>
       <Tooltip.Trigger
         render={
-          <Base
-            className={styles.button}
-            aria-label={label}
-            aria-pressed={pressed}
-            disabled={disabled}
-            focusableWhenDisabled
-            onClick={onClick}
-          >
+          <Base className={styles.button} aria-label={label} aria-pressed={pressed} {...offProps(disabled, onClick)}>
             {children}
           </Base>
         }

@@ -1,6 +1,7 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { ApprovalCard } from '../../../../src/renderer/features/approvals/index.ts'
+import { Button } from '../../../../src/renderer/ui/index.ts'
 import type { DecisionView } from '../../../../src/shared/bridge/index.ts'
 import { AppError } from '../../../../src/shared/errors.ts'
 import { aDecision, DECISION_ID } from '../../support/decisions.ts'
@@ -58,6 +59,22 @@ describe('an approval card', () => {
     const { host, user } = showCard(aDecision())
     await waitFor(() => expect(enabled(allow())).toBe(true))
     await user.keyboard('aa')
+    expect(host.calls('decisions.resolve')).toEqual([{ decisionId: DECISION_ID, answer: { option: 'allow_once' } }])
+  })
+
+  test('A counts while a button that is off has the focus, as Send has after a click', async () => {
+    const decision = aDecision()
+    const host = createFakeBridge(resolved, { decisions: { kind: 'snapshot', decisions: [decision] } })
+    const user = renderWithBridge(
+      <>
+        <ApprovalCard decision={decision} />
+        <Button disabled>Send</Button>
+      </>,
+      host,
+    )
+    await waitFor(() => expect(enabled(allow())).toBe(true))
+    screen.getByRole('button', { name: 'Send' }).focus()
+    await user.keyboard('a')
     expect(host.calls('decisions.resolve')).toEqual([{ decisionId: DECISION_ID, answer: { option: 'allow_once' } }])
   })
 
