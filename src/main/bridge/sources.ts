@@ -81,6 +81,9 @@ export function createSources(deps: SourceDeps): Sources {
   const notices: Notice[] = []
   const noticesTopic = createStateTopic<TopicEvent<'notices'>>(() => ({ kind: 'snapshot', notices: [...notices] }))
 
+  const workerSessions = (): string[] =>
+    executor.overview().flatMap(({ sessionId }) => (sessionId === null ? [] : [sessionId]))
+  let withWorker = workerSessions()
   let stopped = false
   const dirty = new Set<string>()
   let tick: Disposable | null = null
@@ -165,7 +168,10 @@ export function createSources(deps: SourceDeps): Sources {
     deps.trust.onChange(() => trust.publish(trustEvent())),
     executor.onChange(() => {
       workers.publish(workersEvent())
-      for (const worker of executor.overview()) if (worker.sessionId !== null) markDirty(worker.sessionId)
+      // Also those whose worker is gone: a session is held by it no longer.
+      const now = workerSessions()
+      for (const sessionId of new Set([...withWorker, ...now])) markDirty(sessionId)
+      withWorker = now
     }),
     providers.onChange(() => {
       catalog().then(
