@@ -62,6 +62,13 @@ export function createSessionRuntimes(deps: {
       : listed
   }
 
+  /** What a choice is called that leaves the model to its connection. */
+  const connectionName = (agentId: AgentId, connectionId: string | null): string | undefined => {
+    const { client } = agents.get(agentId)
+    if (client === null || providers.failure() !== null) return undefined
+    return providers.choices(client).find(({ choice }) => choice.connectionId === connectionId)?.connectionName
+  }
+
   return {
     options,
     initial(agentId) {
@@ -82,7 +89,7 @@ export function createSessionRuntimes(deps: {
         (option) => option.choice.connectionId === choice.connectionId && option.choice.modelId === choice.modelId,
       )
       if (same !== undefined) return same.label
-      return choice.modelId ?? 'A Provider that is no longer there'
+      return choice.modelId ?? connectionName(agentId, choice.connectionId) ?? 'A Provider that is no longer there'
     },
     isRehearsal: (choice) => choice.connectionId !== null && deps.presetOf(choice.connectionId) === 'rehearsal',
     cascade: ({ agentId, choice }, connectionId) => cascade(options(agentId), choice, connectionId),
