@@ -1,5 +1,5 @@
 import { readEvent } from '../../shared/events.ts'
-import type { SessionEvent } from '../../shared/events.ts'
+import type { ErrorInfo, SessionEvent } from '../../shared/events.ts'
 import type { RunState } from '../../shared/vocabulary.ts'
 import { visible } from './describe.ts'
 
@@ -8,10 +8,26 @@ export interface Progress {
   end(state: RunState): void
 }
 
-/** The answer on standard output, what happens on standard error; with `json` the events themselves, and nothing else. */
+/**
+ * The answer on standard output, what happens on standard error; with `json` the events themselves on standard output, and
+ * on standard error nothing but why a run failed.
+ */
 export function createProgress(options: { json: boolean }): Progress {
-  if (options.json) return { event: (event) => void process.stdout.write(`${JSON.stringify(event)}\n`), end: () => {} }
   const told = (line: string): void => void process.stderr.write(`${visible(line)}\n`)
+  const tellError = (error: ErrorInfo | null): void => {
+    if (error === null) return
+    told(`wheelhouse: ${error.message}${error.detail === undefined ? '' : ` (${error.detail})`} [${error.code}]`)
+  }
+  if (options.json) {
+    return {
+      event(event) {
+        process.stdout.write(`${JSON.stringify(event)}\n`)
+        const typed = readEvent(event)
+        if (typed?.type === 'run_finished' || typed?.type === 'run_recovered') tellError(typed.data.error)
+      },
+      end: () => {},
+    }
+  }
   let atLineStart = true
   const say = (text: string): void => {
     process.stdout.write(visible(text))
@@ -44,12 +60,7 @@ export function createProgress(options: { json: boolean }): Progress {
         case 'run_finished':
         case 'run_recovered': {
           breakLine()
-          const { error } = typed.data
-          if (error !== null)
-            told(
-              `wheelhouse: ${error.message}${error.detail === undefined ? '' : ` (${error.detail})`} [${error.code}]`,
-            )
-          return undefined
+          return tellError(typed.data.error)
         }
         default:
           return undefined

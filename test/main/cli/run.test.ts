@@ -181,7 +181,8 @@ describe('input that cannot be used', () => {
   })
 
   test('an agent whose program is missing is not tried again and again', async () => {
-    const said = await failing('run', '--agent', 'codex', '--dir', machine.project, 'x')
+    // With --json too: the event alone would leave a person with an exit code.
+    const said = await failing('run', '--agent', 'codex', '--dir', machine.project, '--json', 'x')
     expect(said).toMatch(/not installed.*codex was not found.*\[worker_not_found\]/is)
     expect(said).not.toContain('[note]')
   })
