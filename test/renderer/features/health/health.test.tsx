@@ -17,7 +17,9 @@ function show(handlers: FakeHandlers = {}) {
       }),
       'agents.list': () => ({ agents: [] }),
       'sessions.ownership': () => ({ owners: [] }),
-      'system.logs.tail': () => ({ lines: ['{"level":40,"time":0,"msg":"a warning","runId":"r1"}'] }),
+      'system.logs.tail': () => ({
+        lines: ['{"atMs":0,"level":"warn","message":"a warning","fields":{"runId":"r1"}}'],
+      }),
       ...handlers,
     },
     {
@@ -69,11 +71,12 @@ describe('the health view', () => {
 
   test('lines of the log are read by their level and message; others stand as they are', () => {
     const line = readLogLine(
-      '{"level":50,"time":"2026-01-02T03:04:05.000Z","msg":"failed","code":"x","err":{"message":"no","stack":"a"}}',
+      '{"atMs":0,"level":"error","message":"failed","fields":{"code":"x","err":{"message":"no","stack":"a"}}}',
     )
-    expect(line).toMatchObject({ level: 'error', text: 'failed', rest: 'code: x · err: message no, stack a' })
+    expect(line).toMatchObject({ level: 'error', text: 'failed', rest: 'code: x · err: message no' })
+    expect(line.time).toMatch(/^\d\d:\d\d:\d\d$/)
     expect(readLogLine('plain')).toEqual({ time: '', level: 'other', text: 'plain', rest: '' })
-    expect(readLogLine('{"time":"never","level":"loud"}')).toMatchObject({ time: '', level: 'other' })
+    expect(readLogLine('{"atMs":"never","level":"loud"}')).toMatchObject({ time: '', level: 'other' })
   })
 
   test('DT-A21 has no serious accessibility finding', async () => {
