@@ -60,7 +60,7 @@ export const gateway = {
   intro:
     'One address on this machine for agents that you start yourself, in a terminal or an editor. Their requests go to the Provider you pick here, with its key added on the way.',
   listening: (address: string) => `Listening on ${address}`,
-  notListening: 'Not listening: nothing was sent here yet.',
+  notListening: 'Not listening: none of the agents below is led here.',
   failed: 'The gateway cannot listen on its port. End what uses it, or choose another port in Settings.',
   client: (client: GatewayClient) => CLIENTS[client],
   state: (state: TakeoverView['state']) => STATES[state],

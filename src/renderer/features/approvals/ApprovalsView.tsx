@@ -76,23 +76,21 @@ function Recent({ decisions }: { decisions: readonly DecisionView[] }) {
           <li key={decision.decisionId}>
             <span className={styles.what}>
               <Revealed text={decision.title} />
+              <a
+                href={viewHash({ kind: 'session', sessionId: decision.sessionId })}
+                aria-label={strings.approvals.openSession(decision.sessionTitle)}
+              >
+                {decision.sessionTitle}
+              </a>
             </span>
-            <a
-              href={viewHash({ kind: 'session', sessionId: decision.sessionId })}
-              aria-label={strings.approvals.openSession(decision.sessionTitle)}
-            >
-              {decision.sessionTitle}
-            </a>
-            <span className={styles.answer}>
-              {decision.status !== 'pending' && (
-                <Settled
-                  status={decision.status}
-                  answer={decision.answer}
-                  by={decision.by}
-                  settledAt={decision.settledAt}
-                />
-              )}
-            </span>
+            {decision.status !== 'pending' && (
+              <Settled
+                status={decision.status}
+                answer={decision.answer}
+                by={decision.by}
+                settledAt={decision.settledAt}
+              />
+            )}
           </li>
         ))}
       </ul>

@@ -4,6 +4,7 @@ import type { AgentView } from '../../../shared/bridge/index.ts'
 import type { AgentId } from '../../../shared/vocabulary.ts'
 import { useBridge, useCall } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
+import { CodeText } from '../../text/index.ts'
 import { Button, ErrorNote, StateMark } from '../../ui/index.ts'
 import type { FirstRunState } from './useFirstRun.ts'
 import styles from './first-run.module.css'
@@ -112,7 +113,7 @@ function AgentOption({ name, agent, checking, checked, onChoose, onCheck }: Agen
       </span>
       {!checking && problem !== undefined && (
         <p className={styles.problem}>
-          {problem.message} {problem.hint}
+          <CodeText text={[problem.message, problem.hint].filter(Boolean).join(' ')} />
         </p>
       )}
     </div>

@@ -1,5 +1,6 @@
 import type { Check } from '../../../shared/bridge/index.ts'
 import { strings } from '../../strings/index.ts'
+import { CodeText } from '../../text/index.ts'
 import { StateMark } from '../../ui/index.ts'
 import type { MarkState } from '../../ui/index.ts'
 import styles from './health.module.css'
@@ -15,7 +16,11 @@ export function CheckList({ checks }: { checks: readonly Check[] }) {
           <StateMark showLabel state={MARKS[check.status]} label={strings.health.status[check.status]} />
           <span>{check.label}</span>
           <span className={styles.message}>{check.message}</span>
-          {check.hint !== null && <span className={styles.hint}>{check.hint}</span>}
+          {check.hint !== null && (
+            <span className={styles.hint}>
+              <CodeText text={check.hint} />
+            </span>
+          )}
         </li>
       ))}
     </ul>

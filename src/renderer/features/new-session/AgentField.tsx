@@ -6,6 +6,7 @@ import type { AppError } from '../../../shared/errors.ts'
 import type { AgentId } from '../../../shared/vocabulary.ts'
 import { useChange } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
+import { CodeText } from '../../text/index.ts'
 import { Button, ErrorNote } from '../../ui/index.ts'
 import { AddAgentButton } from '../health/index.ts'
 import styles from './NewSession.module.css'
@@ -54,17 +55,25 @@ function AgentOption({ name, agent, checked, onChoose }: AgentOptionProps) {
   const id = useId()
   const check = strings.agents.checkOf(agent.unchecked)
   const failed = agent.checks.find((check) => check.status === 'fail')
-  const why = agent.available
+  const state = agent.available
     ? (agent.version ?? '')
     : agent.unchecked
       ? strings.agents.unchecked
-      : [failed?.message ?? strings.agents.notReady, failed?.hint].filter(Boolean).join(' ')
+      : strings.agents.notReady
+  const lacks = agent.available || failed === undefined ? null : [failed.message, failed.hint].filter(Boolean).join(' ')
   return (
     <div className={styles.agent} data-checked={checked ? '' : undefined}>
-      <input id={id} type="radio" name={name} checked={checked} aria-describedby={`${id}-why`} onChange={onChoose} />
+      <input
+        id={id}
+        type="radio"
+        name={name}
+        checked={checked}
+        aria-describedby={`${id}-${lacks === null ? 'state' : 'lacks'}`}
+        onChange={onChoose}
+      />
       <label htmlFor={id}>{agent.label}</label>
-      <span id={`${id}-why`} className={styles.why} data-available={agent.available ? '' : undefined}>
-        {why}
+      <span id={`${id}-state`} className={styles.state}>
+        {state}
       </span>
       {!agent.available && (
         <Button
@@ -80,6 +89,11 @@ function AgentOption({ name, agent, checked, onChoose }: AgentOptionProps) {
         >
           {check}
         </Button>
+      )}
+      {lacks !== null && (
+        <p id={`${id}-lacks`} className={styles.lacks}>
+          <CodeText text={lacks} />
+        </p>
       )}
       {preflight.error !== null && <ErrorNote error={preflight.error} />}
     </div>
