@@ -194,7 +194,18 @@ const says: Says = {
   sessions: { kind: 'snapshot', sessions },
   decisions: { kind: 'snapshot', decisions: [aDecision({ sessionId: numbered(2), sessionTitle: 'Add retries' })] },
   providers: aCatalog({
-    connections: [aConnection()],
+    connections: [aConnection({ breaker: { state: 'open', untilMs: now + 3_600_000 } })],
+    defaults: {
+      codex: {
+        connectionId: WORK_ID,
+        modelId: 'gpt-5.5',
+        failover: {
+          chain: [{ connectionId: WORK_ID, modelId: 'gpt-5.5-mini' }],
+          on429: true,
+          allowHistoryStrip: false,
+        },
+      },
+    },
     models: { [WORK_ID]: [aModel('gpt-5.5'), aModel('gpt-5.5-mini', { enabled: false })] },
   }),
   workers: {

@@ -35,9 +35,12 @@ export function FallbackDialog({ catalog, client, onClose }: FallbackDialogProps
     if (complete) save({ ...rule, chain: chain.map((link) => ({ ...link, modelId: link.modelId.trim() })) })
   }
   const add = (): void => {
-    const first = offered.find(({ id }) => id !== chosen?.connectionId)
-    const connectionId = first?.id ?? chosen?.connectionId ?? ''
-    setChain([...chain, { connectionId, modelId: firstModel(catalog, connectionId) }])
+    const used = new Set([...(chosen === undefined ? [] : [chosen]), ...chain].map(nameOf))
+    const others = offered.toSorted(
+      (one, other) => Number(one.id === chosen?.connectionId) - Number(other.id === chosen?.connectionId),
+    )
+    const free = others.flatMap(({ id }) => linksOf(catalog, id)).find((link) => !used.has(nameOf(link)))
+    setChain([...chain, free ?? { connectionId: others[0]?.id ?? '', modelId: '' }])
   }
   return (
     <Dialog
@@ -141,7 +144,7 @@ function LinkFields({
         label={providers.fallbackProvider(place)}
         value={connectionId}
         items={connections.map(({ id, name }) => ({ value: id, label: name }))}
-        onChange={(id) => onChange({ connectionId: id, modelId: firstModel(catalog, id) })}
+        onChange={(id) => onChange(linksOf(catalog, id)[0] ?? { connectionId: id, modelId: '' })}
       />
       {models === null ? (
         <TextField
@@ -165,10 +168,15 @@ function LinkFields({
   )
 }
 
-/** The one that the connection names itself, else the first that is offered; empty where none is known. */
-function firstModel(catalog: CatalogView, connectionId: string): string {
+/** What the connection can be asked for: the model that it names itself first, then those that are offered. */
+function linksOf(catalog: CatalogView, connectionId: string): Link[] {
   const own = catalog.connections.find(({ id }) => id === connectionId)?.manualModelId
-  return own ?? modelsOf(catalog, connectionId).find(({ enabled }) => enabled)?.id ?? ''
+  const offered = modelsOf(catalog, connectionId).flatMap(({ id, enabled }) => (enabled ? [id] : []))
+  return [...(own === undefined ? [] : [own]), ...offered].map((modelId) => ({ connectionId, modelId }))
+}
+
+function nameOf({ connectionId, modelId }: Link): string {
+  return `${connectionId} ${modelId}`
 }
 
 function moved(chain: readonly Link[], index: number): readonly Link[] {
