@@ -20,6 +20,7 @@ const VIEWS: readonly (readonly [string, string, string])[] = [
   ['schedules', '#/schedules', 'Schedules'],
   ['deliveries', '#/deliveries', 'Deliveries'],
   ['providers', '#/providers', 'Providers'],
+  ['gateway', '#/gateway', 'Gateway'],
   ['health', '#/health', 'Health'],
   ['settings', '#/settings', 'Settings'],
 ]
@@ -244,6 +245,61 @@ const says: Says = {
       },
     ],
   },
+  gateway: {
+    listening: true,
+    address: '127.0.0.1:38777',
+    code: null,
+    upstreams: { codex: WORK_ID, claude: null },
+    takeovers: [
+      {
+        client: 'codex',
+        state: 'drifted',
+        detail: 'block_user_changed',
+        warnings: ['threads_hide'],
+        configPath: '/home/me/.codex/config.toml',
+        kind: 'provider_table',
+        keepLogin: false,
+        enabled: true,
+        restoreAvailable: true,
+      },
+      {
+        client: 'claude',
+        state: 'inactive',
+        detail: null,
+        warnings: [],
+        configPath: '/home/me/.claude/settings.json',
+        kind: null,
+        keepLogin: false,
+        enabled: false,
+        restoreAvailable: false,
+      },
+    ],
+  },
+  requests: {
+    kind: 'snapshot',
+    requests: [
+      {
+        id: 1,
+        at: now,
+        sessionId: null,
+        client: 'codex',
+        connectionId: WORK_ID,
+        endpoint: 'responses',
+        modelAsked: 'gpt-5.5',
+        modelSent: 'gpt-5.5',
+        flags: [],
+        status: 200,
+        code: null,
+        end: 'completed',
+        bytesIn: 900,
+        bytesOut: 4_000,
+        firstByteMs: 240,
+        totalMs: 900,
+        tokens: { input: 1_200, cacheRead: 0, cacheWrite: null, output: 34, reasoning: null },
+        requestId: 'req_1',
+      },
+    ],
+  },
   schedules: {
     schedules: [
       {
@@ -282,7 +338,7 @@ const says: Says = {
   notices: { kind: 'snapshot', notices: [] },
 }
 
-/** Nine views in a real browser, on a machine that has other work. */
+/** Every view in a real browser, on a machine that has other work. */
 const LIMIT_MS = 300_000
 
 describe('every view', { timeout: LIMIT_MS }, () => {
