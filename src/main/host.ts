@@ -289,7 +289,8 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
   void firstScan
     .then(
       (found) => log.info('the first recovery scan is done', { ...found }),
-      (error: unknown) => log.error('the first recovery scan failed', { error }),
+      // The coordinator scans again by itself, whatever became of this one.
+      (error: unknown) => log.warn('the first recovery scan did not get through; a later scan follows', { error }),
     )
     // Not before: a session whose run was cut by a crash would refuse what is due.
     .then(() => options.brief !== true && schedules.start())
