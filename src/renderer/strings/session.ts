@@ -140,6 +140,11 @@ export const session = {
       view: 'providers',
       label: 'Open Providers',
     },
+    upstream: {
+      text: 'The Provider was reached and answered with an error of its own. Try again in a while, or choose another Provider.',
+      view: 'providers',
+      label: 'Open Providers',
+    },
     owner: {
       text: 'What is shown was saved before that.',
       view: null,

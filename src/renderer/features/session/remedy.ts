@@ -26,7 +26,7 @@ const BY_CODE: Readonly<Record<string, keyof Remedies>> = {
   handshake_timeout: 'agent',
   network_unavailable: 'network',
   provider_timeout: 'network',
-  provider_unavailable: 'network',
+  provider_unavailable: 'upstream',
   upstream_unreachable: 'network',
   upstream_timeout: 'network',
   upstream_circuit_open: 'network',

@@ -434,6 +434,14 @@ describe('what a tool took', () => {
 })
 
 describe('a run that failed on its Provider', () => {
+  test('says of one that answered with an error that it did, and nothing of the network', async () => {
+    const error = aRunError({ code: 'provider_unavailable', message: 'The Provider has a problem at the moment.' })
+    open(aSession(), { turns: [aRun({ state: 'failed', error })] })
+    const failed = await screen.findByRole('group', { name: 'Failed' })
+    expect(failed.textContent).toContain('answered with an error of its own')
+    expect(failed.textContent).not.toContain('Check the network')
+  })
+
   test('leads to Providers when it cannot be reached, and says nothing twice', async () => {
     const error = aRunError({
       code: 'network_unavailable',
