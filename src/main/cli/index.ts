@@ -13,7 +13,7 @@ import { schedule } from './schedule.ts'
 import { sessions } from './sessions.ts'
 import { takeover } from './takeover.ts'
 import { trust, untrust } from './trust.ts'
-import { USAGE, UsageError } from './usage.ts'
+import { USAGE, UsageError, usageOf } from './usage.ts'
 
 /** A command reads its arguments first, so that wrong usage costs no host. Answers the exit code. */
 export type Command = (args: readonly string[]) => (cli: CliBridge, interrupted: AbortSignal) => Promise<number>
@@ -52,7 +52,7 @@ export async function runCli(args: readonly string[], entryDir: string): Promise
   } catch (thrown) {
     if (thrown instanceof UsageError || isParseError(thrown)) {
       // Last, where a terminal still shows it.
-      process.stderr.write(`${USAGE}\nwheelhouse: ${thrown.message}\n`)
+      process.stderr.write(`${usageOf(name)}\nwheelhouse: ${thrown.message}\n`)
       return 2
     }
     printError(thrown)

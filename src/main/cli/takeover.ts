@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import type { Bridge } from '../../shared/bridge/client.ts'
 import type { GatewayClient, GatewayView, TakeoverPlan, TakeoverView } from '../../shared/bridge/index.ts'
 import { AppError } from '../../shared/errors.ts'
+import { takeover as said } from '../../shared/strings/takeover.ts'
 import { EXIT } from './exit-codes.ts'
 import type { Command } from './index.ts'
 import { UsageError } from './usage.ts'
@@ -99,7 +100,7 @@ function planText(plan: TakeoverPlan): string {
   const hunks = plan.hunks.map(({ line, before, after }) =>
     [`@@ line ${line} @@`, ...before.map((each) => `-${each}`), ...after.map((each) => `+${each}`)].join('\n'),
   )
-  const warnings = plan.warnings.map((warning) => `warning: ${warning}`)
+  const warnings = plan.warnings.map((warning) => `warning: ${said.warning(warning)}`)
   return `${[plan.path, ...hunks, ...warnings].join('\n')}\n`
 }
 
@@ -118,9 +119,12 @@ function unserved(gateway: GatewayView, { client, enabled }: TakeoverView): stri
 }
 
 function takeoverLine({ client, state, detail, configPath, warnings }: TakeoverView): string {
-  return [`${client}: ${state}${reason(detail)}  ${configPath}`, ...warnings.map((each) => `  warning: ${each}`)].join(
-    '\n',
-  )
+  const lines = [
+    `${client}: ${state}  ${configPath}`,
+    ...(detail === null ? [] : [`  ${said.detail(detail)}`]),
+    ...warnings.map((each) => `  warning: ${said.warning(each)}`),
+  ]
+  return lines.join('\n')
 }
 
 const reason = (text: string | null): string => (text === null ? '' : ` (${text})`)

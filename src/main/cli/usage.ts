@@ -7,7 +7,7 @@ export const USAGE = `Usage: wheelhouse COMMAND [options]
   schedule  what is asked of agents by the clock
   takeover  let an agent's own config file lead to the gateway, and take it back
   trust     let agents read what a project's folder brings with it; untrust: let them not
-  call      reach any procedure of the bridge: wheelhouse call PROCEDURE [JSON]
+  call      reach any procedure of the bridge
 
 wheelhouse run --agent AGENT [--dir FOLDER] [options] "PROMPT"
   --agent AGENT      builtin, codex, claude, or acp:<id>
@@ -36,6 +36,7 @@ Due schedules are started by the app, and by wheelhouse serve, while one of them
 wheelhouse serve [--port N]
 wheelhouse doctor [--json]
 wheelhouse sessions [--json]
+wheelhouse call PROCEDURE [JSON]
 wheelhouse trust FOLDER | --list [--json]
 wheelhouse untrust FOLDER
 wheelhouse takeover status|plan|enable|disable|repair|restore --client codex|claude [--as base_url|provider_table]
@@ -46,5 +47,17 @@ Exit codes of run and schedule run: 0 completed, 1 failed, 2 wrong usage, 3 some
 The data folder is $WHEELHOUSE_HOME, or the system's usual place. Commands use the host that runs on it, or one of their own.
 `
 
-/** A command line that cannot be understood: exit code 2, with the usage. */
+/** What stands of one command alone, with where the rest is; of a name that is none, the list of the commands. */
+export function usageOf(command: string): string {
+  let within = false
+  const own = USAGE.split('\n').filter((line) => {
+    // What belongs to a line stands indented below it.
+    if (!line.startsWith(' ')) within = `${line} `.startsWith(`wheelhouse ${command} `)
+    return within
+  })
+  const text = own.length === 0 ? USAGE.slice(0, USAGE.indexOf('\n\nwheelhouse ')) : `Usage: ${own.join('\n')}`
+  return `${text}\n\nFor all of it: wheelhouse --help\n`
+}
+
+/** A command line that cannot be understood: exit code 2, with the usage of its command. */
 export class UsageError extends Error {}

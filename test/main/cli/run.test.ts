@@ -1,6 +1,6 @@
 /** The command line as its own process, from the built entry. */
 import { randomBytes } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readEvent, SessionEvent } from '../../../src/shared/events.ts'
@@ -165,6 +165,24 @@ describe('wrong usage', () => {
     expect(stdout + stderr).toContain('Usage: wheelhouse')
     expect(stderr).not.toContain('    at ')
   })
+
+  test('a command’s own part of the usage alone is shown, and what was wrong stands last', async () => {
+    const { stderr } = await machine.run(['takeover', 'enable'])
+    expect(stderr).toContain('Usage: wheelhouse takeover status|plan')
+    expect(stderr).toContain('wheelhouse --help')
+    expect(stderr).not.toMatch(/wheelhouse (?:run|schedule|serve)/)
+    expect(stderr.trimEnd().split('\n').at(-1)).toBe('wheelhouse: takeover enable needs --client codex or claude.')
+  })
+})
+
+test('what speaks against a takeover is said in words', async () => {
+  const config = join(machine.project, 'config.toml')
+  writeFileSync(config, 'model = "gpt-x"\n')
+  chmodSync(config, 0o644)
+  const { code, stdout } = await machine.run(['takeover', 'plan', '--client', 'codex', '--config', config])
+  expect(code).toBe(0)
+  expect(stdout).toContain('warning: Other users of this machine can read the file')
+  expect(stdout).not.toContain('config_world_readable')
 })
 
 describe('input that cannot be used', () => {
