@@ -1,6 +1,8 @@
 import { useState } from 'react'
 import type { GatewayClient, ProjectionKind, TakeoverPlan } from '../../../shared/bridge/index.ts'
 import { useCall, useChange } from '../../bridge/index.ts'
+import { useTopic } from '../../stores/app-stores.tsx'
+import { viewHash } from '../../stores/navigation.ts'
 import { strings } from '../../strings/index.ts'
 import { PathText, Revealed } from '../../text/index.ts'
 import { Button, Dialog, ErrorNote, Select, Switch } from '../../ui/index.ts'
@@ -16,7 +18,15 @@ interface Wanted {
 const CODEX_KINDS: readonly ProjectionKind[] = ['base_url', 'provider_table']
 
 /** The exact change, before it is written; what is written is what was shown, or nothing. */
-export function EnableDialog({ client, onClose }: { client: GatewayClient; onClose: () => void }) {
+export function EnableDialog({
+  client,
+  upstream,
+  onClose,
+}: {
+  client: GatewayClient
+  upstream: string | null
+  onClose: () => void
+}) {
   const [wanted, setWanted] = useState<Wanted>({})
   const { plan, error, again } = usePlan(client, wanted)
   const enable = useChange('gateway.enable')
@@ -67,9 +77,23 @@ export function EnableDialog({ client, onClose }: { client: GatewayClient; onClo
       )}
       {plan !== null && <PlanText plan={plan} />}
       {plan !== null && plan.warnings.length > 0 && <Warnings warnings={plan.warnings} />}
+      {upstream === null && <Unserved client={client} />}
       {error !== null && <ErrorNote error={error} onRetry={again} />}
       {enable.error !== null && <ErrorNote error={enable.error} />}
     </Dialog>
+  )
+}
+
+/** The gateway refuses what it has no Provider for, and the agent's own way to one is gone once the file is written. */
+function Unserved({ client }: { client: GatewayClient }) {
+  const catalog = useTopic('providers', (state) => state.value)
+  const { gateway } = strings
+  const none = catalog?.connections.every((connection) => connection.client !== client) === true
+  return (
+    <p className={styles.detail} role="note">
+      {none ? gateway.wouldRefuse(client) : gateway.wouldRefuseUnpicked(client)}{' '}
+      {none && <a href={viewHash({ kind: 'providers' })}>{gateway.addProvider}</a>}
+    </p>
   )
 }
 

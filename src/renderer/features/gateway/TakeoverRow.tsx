@@ -2,6 +2,7 @@ import { useState } from 'react'
 import type { TakeoverView } from '../../../shared/bridge/index.ts'
 import { useChange } from '../../bridge/index.ts'
 import { useTopic } from '../../stores/app-stores.tsx'
+import { viewHash } from '../../stores/navigation.ts'
 import { strings } from '../../strings/index.ts'
 import { PathText } from '../../text/index.ts'
 import { Button, ConfirmDialog, ErrorNote, Select, StateMark, Switch } from '../../ui/index.ts'
@@ -55,7 +56,7 @@ export function TakeoverRow({ takeover, upstream }: { takeover: TakeoverView; up
       {detail !== null && <p className={styles.detail}>{gateway.detail(detail)}</p>}
       {warnings.length > 0 && <Warnings warnings={warnings} />}
       {disable.error !== null && <ErrorNote error={disable.error} />}
-      {asking === 'enable' && <EnableDialog client={client} onClose={() => setAsking(null)} />}
+      {asking === 'enable' && <EnableDialog client={client} upstream={upstream} onClose={() => setAsking(null)} />}
       {asking === 'repair' && <RepairDialog client={client} onClose={() => setAsking(null)} />}
       {asking === 'restore' && <RestoreDialog client={client} onClose={() => setAsking(null)} />}
     </li>
@@ -68,7 +69,11 @@ function Upstream({ client, chosen }: { client: TakeoverView['client']; chosen: 
   const { gateway } = strings
   const offered = catalog?.connections.filter((connection) => connection.client === client) ?? []
   if (catalog !== null && offered.length === 0)
-    return <span className={styles.small}>{gateway.noProvider(client)}</span>
+    return (
+      <span className={styles.small}>
+        {gateway.noProvider(client)} <a href={viewHash({ kind: 'providers' })}>{gateway.addProvider}</a>
+      </span>
+    )
   const breaker = offered.find(({ id }) => id === chosen)?.breaker
   const items = [
     { value: NONE, label: gateway.noUpstream },

@@ -4,6 +4,7 @@ import { GatewayView } from '../../../../src/renderer/features/gateway/index.ts'
 import type { GatewayView as View, RequestView } from '../../../../src/shared/bridge/index.ts'
 import { AppError } from '../../../../src/shared/errors.ts'
 import { seriousFindings } from '../../support/axe.ts'
+import { aCatalog, aConnection } from '../../support/catalog.ts'
 import { createFakeBridge, renderWithBridge } from '../../support/fake-bridge.tsx'
 import type { FakeHandlers } from '../../support/fake-bridge.tsx'
 
@@ -85,6 +86,21 @@ describe('the gateway view', () => {
     expect(toggle().getAttribute('aria-checked')).toBe('false')
     host.publish('gateway', view({ enabled: true, state: 'active' }))
     expect(toggle().getAttribute('aria-checked')).toBe('true')
+  })
+
+  test('where every request would be refused, the dialog says so and leads to Providers', async () => {
+    const { host, user } = show(view(), {
+      'gateway.plan': () => {
+        throw new AppError('takeover_config_malformed', 'It cannot be read.')
+      },
+    })
+    host.publish('providers', aCatalog({ connections: [aConnection({ client: 'claude' })] }))
+    await user.click(toggle())
+    const note = within(await screen.findByRole('dialog')).getByRole('note')
+    expect(note.textContent).toContain('There is no Provider for Codex yet')
+    expect(within(note).getByRole('link', { name: 'Add Provider' }).getAttribute('href')).toBe('#/providers')
+    host.publish('providers', aCatalog({ connections: [aConnection()] }))
+    expect(note.textContent).toContain('No Provider is picked for Codex')
   })
 
   test('stay signed in is asked for where a Provider of its own is written, and the change is shown anew', async () => {
