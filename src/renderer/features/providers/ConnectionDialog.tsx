@@ -1,10 +1,11 @@
 import { useId } from 'react'
 import type { CatalogView, ConnectionView } from '../../../shared/bridge/index.ts'
+import type { AppError } from '../../../shared/errors.ts'
 import type { ClientId } from '../../../shared/vocabulary.ts'
 import { strings } from '../../strings/index.ts'
 import { Button, Dialog, ErrorNote } from '../../ui/index.ts'
 import { ConnectionFields } from './ConnectionFields.tsx'
-import { fieldOf, revisionOf } from './form.ts'
+import { revisionOf } from './form.ts'
 import type { Agents } from './form.ts'
 import { TestLine } from './TestLine.tsx'
 import { useConnectionForm } from './useConnectionForm.ts'
@@ -19,6 +20,8 @@ export interface ConnectionDialogProps {
   /** What the agent of a new one is chosen from. */
   agents?: Agents
   onSaved?: (connectionId: string | null) => void
+  /** A new one was saved, but could not be made the default. */
+  onNotDefault?: (error: AppError) => void
   onClose: () => void
 }
 
@@ -29,13 +32,20 @@ export function ConnectionDialog({
   client = null,
   agents = null,
   onSaved,
+  onNotDefault,
   onClose,
 }: ConnectionDialogProps) {
   const formId = useId()
-  const form = useConnectionForm({ catalog, connection, client, agents }, (connectionId) => {
-    onSaved?.(connectionId)
-    onClose()
-  })
+  const form = useConnectionForm(
+    { catalog, connection, client, agents },
+    {
+      onSaved(connectionId) {
+        onSaved?.(connectionId)
+        onClose()
+      },
+      onNotDefault: (error) => onNotDefault?.(error),
+    },
+  )
   const { save, test } = form
   const { providers } = strings
   return (
@@ -64,13 +74,13 @@ export function ConnectionDialog({
         <ConnectionFields catalog={catalog} connection={connection} client={client} agents={agents} form={form} />
         <button type="submit" hidden disabled={save.pending} tabIndex={-1} aria-hidden="true" />
       </form>
-      <TestLine asking={test} onCancel={test.cancel} />
+      <TestLine asking={test} onCancel={test.cancel} saidInField={form.saidInField(test.error)} />
       {save.error !== null && revisionOf(save.error) !== null && (
         <p role="alert" className={styles.warning}>
           {providers.changedMeanwhile}
         </p>
       )}
-      {save.error !== null && revisionOf(save.error) === null && fieldOf(save.error) === null && (
+      {save.error !== null && revisionOf(save.error) === null && !form.saidInField(save.error) && (
         <ErrorNote error={save.error} onRetry={form.submit} />
       )}
     </Dialog>

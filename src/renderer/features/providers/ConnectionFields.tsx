@@ -126,6 +126,14 @@ export function ConnectionFields({ catalog, connection, client, agents, form }: 
           error={errorOf('key')}
         />
       )}
+      {form.becomesDefault !== null && (
+        <Switch
+          label={providers.becomeDefault(strings.agents.name(values.client))}
+          description={providers.becomeDefaultText}
+          checked={form.becomesDefault}
+          onChange={form.setBecomesDefault}
+        />
+      )}
       <MoreFields free={free} form={form} />
     </>
   )

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import type { ConnectionView } from '../../../shared/bridge/index.ts'
+import type { AppError } from '../../../shared/errors.ts'
 import { useCall, useChange } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { Button, EmptyState, ErrorNote } from '../../ui/index.ts'
@@ -14,9 +15,14 @@ export function ProvidersView() {
   const catalog = useCatalog()
   const agents = useCall('agents.list', {})
   const [editing, setEditing] = useState<ConnectionView | 'new' | null>(null)
+  const [notDefault, setNotDefault] = useState<AppError | null>(null)
   const { providers } = strings
+  const startNew = (): void => {
+    setNotDefault(null)
+    setEditing('new')
+  }
   const add = (
-    <Button tone="primary" disabled={catalog === null} onClick={() => setEditing('new')}>
+    <Button tone="primary" disabled={catalog === null} onClick={startNew}>
       {providers.add}
     </Button>
   )
@@ -29,7 +35,13 @@ export function ProvidersView() {
         <p className={styles.intro}>{providers.intro}</p>
       </header>
       {backend !== null && <p className={styles.warning}>{backend}</p>}
-      {catalog?.credentialBackend === 'file' && <MoveKeys />}
+      {catalog?.credentialBackend === 'file' && <LookForKeychain />}
+      {notDefault !== null && (
+        <div className={styles.line}>
+          <p className={styles.warning}>{providers.notDefault}</p>
+          <ErrorNote error={notDefault} />
+        </div>
+      )}
       {catalog !== null && catalog.connections.length === 0 && (
         <EmptyState title={providers.empty} action={add}>
           {providers.emptyText}
@@ -53,6 +65,7 @@ export function ProvidersView() {
           catalog={catalog}
           connection={editing === 'new' ? null : editing}
           agents={agents.data?.agents ?? null}
+          onNotDefault={setNotDefault}
           onClose={() => setEditing(null)}
         />
       )}
@@ -60,14 +73,15 @@ export function ProvidersView() {
   )
 }
 
-/** From the private file to a keychain that this machine has by now. */
-function MoveKeys() {
+/** Moves the keys from the private file where this machine has a keychain by now; else they stay, and that is said. */
+function LookForKeychain() {
   const move = useChange('providers.credentials.move')
   return (
     <div className={styles.line}>
       <Button pending={move.isPending} onClick={() => move.mutate({ to: 'keychain' })}>
-        {strings.providers.moveKeys}
+        {strings.providers.lookForKeychain}
       </Button>
+      <span className={styles.small}>{strings.providers.lookForKeychainText}</span>
       {move.error !== null && <ErrorNote error={move.error} />}
     </div>
   )

@@ -1,12 +1,19 @@
 import { strings } from '../../strings/index.ts'
 import { duration } from '../../text/index.ts'
 import { Button, ErrorNote, StateMark } from '../../ui/index.ts'
-import { fieldOf } from './form.ts'
 import type { Testing } from './useConnectionForm.ts'
 import styles from './providers.module.css'
 
-/** How a test goes, or went. An error that belongs to a field stands there too, so it is named here in short. */
-export function TestLine({ asking, onCancel }: { asking: Testing; onCancel: () => void }) {
+/** How a test goes, or went. An error that already stands at a field of its form is not said again. */
+export function TestLine({
+  asking,
+  onCancel,
+  saidInField = false,
+}: {
+  asking: Testing
+  onCancel: () => void
+  saidInField?: boolean
+}) {
   const { providers } = strings
   if (asking.pending) {
     return (
@@ -26,8 +33,5 @@ export function TestLine({ asking, onCancel }: { asking: Testing; onCancel: () =
       </p>
     )
   }
-  if (asking.error === null) return null
-  return fieldOf(asking.error) === null || !asking.error.code.startsWith('model_profile_invalid') ? (
-    <ErrorNote error={asking.error} />
-  ) : null
+  return asking.error === null || saidInField ? null : <ErrorNote error={asking.error} />
 }

@@ -1,11 +1,13 @@
 import { useRef, useState } from 'react'
 import type { RefObject } from 'react'
 import type { CatalogView, ConnectionView } from '../../../shared/bridge/index.ts'
-import type { AppError } from '../../../shared/errors.ts'
+import { AppError } from '../../../shared/errors.ts'
 import type { ClientId } from '../../../shared/vocabulary.ts'
 import { useAsking, useBridge } from '../../bridge/index.ts'
 import { emptyForm, fieldOf, formOf, inputOf, revisionOf, takesKey } from './form.ts'
 import type { Agents, ConnectionForm, FormField } from './form.ts'
+import { lacksDefault, makeDefault } from './make-default.ts'
+import { freeFields } from './useCatalog.ts'
 
 /** What a test is about: how it went, or how it goes. */
 export interface Testing {
@@ -25,6 +27,11 @@ export interface ConnectionFormState {
   change: <F extends keyof ConnectionForm>(field: F, value: ConnectionForm[F]) => void
   /** What the host said of this field, until the field changes. */
   errorOf: (field: FormField) => string | null
+  /** Whether the error stands at a field that this form shows. */
+  saidInField: (error: AppError | null) => boolean
+  /** Whether a new one becomes its agent's default; null: that is not asked. */
+  becomesDefault: boolean | null
+  setBecomesDefault: (on: boolean) => void
   submit: () => void
   runTest: () => void
 }
@@ -40,7 +47,7 @@ export function useConnectionForm(
     client,
     agents,
   }: { catalog: CatalogView; connection: ConnectionView | null; client: ClientId | null; agents: Agents },
-  onSaved: (connectionId: string | null) => void,
+  on: { onSaved: (connectionId: string | null) => void; onNotDefault: (error: AppError) => void },
 ): ConnectionFormState {
   const bridge = useBridge()
   const [values, setValues] = useState(() =>
@@ -49,6 +56,8 @@ export function useConnectionForm(
   // What the person saw when they began: a save on top of somebody else's is refused once, and said.
   const [revision, setRevision] = useState(catalog.revision)
   const [touched, setTouched] = useState<ReadonlySet<FormField>>(new Set())
+  const [wantsDefault, setWantsDefault] = useState(true)
+  const asksForDefault = connection === null && values.preset !== 'rehearsal' && lacksDefault(catalog, values.client)
   const keyRef = useRef<HTMLInputElement>(null)
   const save = useAsking('providers.upsert')
   const testForm = useAsking('providers.test')
@@ -74,11 +83,18 @@ export function useConnectionForm(
     })
     if (saved === null) return
     if (asksAnew && saved.connectionId !== null) {
+      const { connectionId } = saved
       // No session can choose a Provider whose models nobody asked for. Where it does not answer, its row says so.
-      bridge.call('providers.discover', { id: saved.connectionId }).catch(() => undefined)
+      const asked = bridge.call('providers.discover', { id: connectionId })
+      if (asksForDefault && wantsDefault)
+        makeDefault(bridge, { client: input.client, connectionId, named: input.manualModelId }, asked).catch(
+          (thrown: unknown) =>
+            on.onNotDefault(thrown instanceof AppError ? thrown : new AppError('internal', 'The call failed.')),
+        )
+      else asked.catch(() => undefined)
     }
     if (keyRef.current !== null) keyRef.current.value = ''
-    onSaved(saved.connectionId)
+    on.onSaved(saved.connectionId)
   }
 
   const runTestNow = async (): Promise<void> => {
@@ -112,10 +128,20 @@ export function useConnectionForm(
       const error = save.error ?? test.error
       return error !== null && fieldOf(error) === field && !touched.has(field) ? error.message : null
     },
+    saidInField(error) {
+      const field = error === null ? null : fieldOf(error)
+      if (field === null) return false
+      if (field === 'key') return takesKey(catalog, values)
+      return ALWAYS_SHOWN.has(field) || freeFields(catalog, values.preset, values.client).has(field)
+    },
+    becomesDefault: asksForDefault ? wantsDefault : null,
+    setBecomesDefault: setWantsDefault,
     submit: () => void submitNow(),
     runTest: () => void runTestNow(),
   }
 }
+
+const ALWAYS_SHOWN: ReadonlySet<FormField> = new Set<FormField>(['preset', 'client', 'name'])
 
 /** Nothing of what decides where a request goes was changed. */
 function sameAs(values: ConnectionForm, connection: ConnectionView): boolean {

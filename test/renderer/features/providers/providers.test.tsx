@@ -116,6 +116,73 @@ describe('the providers view', () => {
     expect(host.calls('providers.upsert').map((call) => call.expectedRevision)).toEqual([3, 4])
   })
 
+  const add = async (user: ReturnType<typeof show>['user']): Promise<void> => {
+    await user.click(screen.getByRole('button', { name: 'Add Provider' }))
+    await user.type(screen.getByLabelText('Name'), 'Work')
+  }
+
+  test('the first of an agent becomes its default with a model that it offers, unless that is switched off', async () => {
+    const { host, user } = show(aCatalog(), {
+      'providers.upsert': () => saved(full),
+      'providers.discover': () => ({ models: [aModel('gpt-x', { enabled: false }), aModel('gpt-y')], stale: false }),
+      'providers.list': () => aCatalog({ revision: 7 }),
+      'providers.setDefault': () => saved(full),
+    })
+    await add(user)
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await waitFor(() =>
+      expect(host.calls('providers.setDefault')).toEqual([
+        { client: 'codex', connectionId: WORK_ID, modelId: 'gpt-y', expectedRevision: 7 },
+      ]),
+    )
+    await add(user)
+    await user.click(screen.getByRole('switch', { name: /Make it the default of Codex/ }))
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    await waitFor(() => expect(host.calls('providers.discover')).toHaveLength(2))
+    expect(host.calls('providers.setDefault')).toHaveLength(1)
+  })
+
+  test('where a real Provider is the default already, a new one does not ask to be', async () => {
+    const { user } = show(full)
+    await add(user)
+    expect(screen.queryByRole('switch', { name: /Make it the default/ })).toBeNull()
+  })
+
+  test('one that could not be made the default is said, with the reason', async () => {
+    const { user } = show(aCatalog(), {
+      'providers.upsert': () => saved(full),
+      'providers.discover': () => ({ models: [], stale: false }),
+    })
+    await add(user)
+    await user.click(screen.getByRole('button', { name: 'Save' }))
+    expect(await screen.findByText(/was saved, but it is not the default yet/)).toBeDefined()
+    expect(screen.getByText('upstream_model_required')).toBeDefined()
+  })
+
+  test('a key that is refused is said once, at its field', async () => {
+    const { user } = show(aCatalog(), {
+      'providers.test': () => {
+        throw new AppError('model_profile_credential_not_ready', 'The Provider did not accept the key.')
+      },
+    })
+    await user.click(screen.getByRole('button', { name: 'Add Provider' }))
+    await user.type(screen.getByLabelText('Key'), KEY)
+    await user.click(screen.getByRole('button', { name: 'Test' }))
+    expect(await screen.findAllByText('The Provider did not accept the key.')).toHaveLength(1)
+    expect(screen.getByLabelText('Key').getAttribute('aria-invalid')).toBe('true')
+  })
+
+  test('without a keychain one is looked for once more, and what came of it is said', async () => {
+    const { host, user } = show(aCatalog({ credentialBackend: 'file' }), {
+      'providers.credentials.move': () => {
+        throw new AppError('credential_store_unavailable', 'There is none.')
+      },
+    })
+    await user.click(screen.getByRole('button', { name: 'Check again for a keychain' }))
+    expect(await screen.findByText('There is none.')).toBeDefined()
+    expect(host.calls('providers.credentials.move')).toEqual([{ to: 'keychain' }])
+  })
+
   test('an unsaved form is tested with what it holds', async () => {
     const { host, user } = show(aCatalog(), { 'providers.test': () => ({ modelCount: 7, latencyMs: 340 }) })
     await user.click(screen.getByRole('button', { name: 'Add Provider' }))
