@@ -9,6 +9,7 @@ const NAMES: Readonly<Record<'builtin' | 'codex' | 'claude', string>> = {
 export const agents = {
   ready: 'Ready',
   notReady: 'Not ready',
+  notInstalled: 'Not installed',
   unchecked: 'Not checked yet',
   checking: 'Checking…',
   /** What a person can have looked at once more. */

@@ -36,6 +36,7 @@ export const health = {
   checksText: 'What Wheelhouse needs from this machine. “npm run -s wheelhouse -- doctor” prints the same.',
   checking: 'Checking… an agent may take a while to answer.',
   checkAgain: 'Check again',
+  missing: 'Missing',
   status: { pass: 'Fine', warn: 'Note', fail: 'Failed' },
   workers: 'Workers',
   workersText: 'The processes of agents that Wheelhouse started.',

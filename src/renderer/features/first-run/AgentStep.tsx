@@ -6,6 +6,7 @@ import { useBridge, useCall } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { CodeText } from '../../text/index.ts'
 import { Button, ErrorNote, StateMark } from '../../ui/index.ts'
+import { readinessOf } from '../health/index.ts'
 import type { FirstRunState } from './useFirstRun.ts'
 import styles from './first-run.module.css'
 
@@ -100,10 +101,8 @@ function AgentOption({ name, agent, checking, checked, onChoose, onCheck }: Agen
             state="completed"
             label={agent.version === null ? strings.agents.ready : `${strings.agents.ready}, ${agent.version}`}
           />
-        ) : agent.unchecked ? (
-          <StateMark showLabel state="idle" label={strings.agents.unchecked} />
         ) : (
-          <StateMark showLabel state="failed" label={strings.agents.notReady} />
+          <StateMark showLabel {...readinessOf(agent)} />
         )}
         {!checking && !agent.available && (
           <Button tone="quiet" aria-label={firstRun.named(check, agent.label)} onClick={onCheck}>

@@ -7,6 +7,7 @@ import { Button, ErrorNote, StateMark } from '../../ui/index.ts'
 import { AddAgentButton } from './AddAgentButton.tsx'
 import { CheckList } from './CheckList.tsx'
 import { RemoveAgent } from './RemoveAgent.tsx'
+import { isMissing, readinessOf } from './readiness.ts'
 import { Section } from './Section.tsx'
 import styles from './health.module.css'
 
@@ -38,17 +39,7 @@ function AgentRow({ agent }: { agent: AgentView }) {
     <li className={styles.row}>
       <div className={styles.rowHead}>
         <strong className={styles.name}>{agent.label}</strong>
-        <StateMark
-          showLabel
-          state={agent.available ? 'completed' : agent.unchecked ? 'idle' : 'failed'}
-          label={
-            agent.available
-              ? strings.agents.ready
-              : agent.unchecked
-                ? strings.agents.unchecked
-                : strings.agents.notReady
-          }
-        />
+        <StateMark showLabel {...readinessOf(agent)} />
         {agent.version !== null && <span className={styles.small}>{agent.version}</span>}
         {agent.path !== null && <PathText path={agent.path} />}
         <span className={styles.actions}>
@@ -61,7 +52,7 @@ function AgentRow({ agent }: { agent: AgentView }) {
       {agent.commandLine !== undefined && <code className={styles.small}>{agent.commandLine}</code>}
       {agent.remark !== undefined && <p className={styles.small}>{agent.remark}</p>}
       {preflight.error !== null && <ErrorNote error={preflight.error} onRetry={check} />}
-      {agent.checks.length > 0 && <CheckList checks={agent.checks} />}
+      {agent.checks.length > 0 && <CheckList checks={agent.checks} missing={isMissing(agent)} />}
     </li>
   )
 }

@@ -7,13 +7,17 @@ import styles from './health.module.css'
 
 const MARKS: Readonly<Record<Check['status'], MarkState>> = { pass: 'completed', warn: 'waiting', fail: 'failed' }
 
-/** Checks with what to do about each that did not pass. */
-export function CheckList({ checks }: { checks: readonly Check[] }) {
+/** Checks with what to do about each that did not pass. Of what is `missing` as a whole, none has failed: there is nothing. */
+export function CheckList({ checks, missing = false }: { checks: readonly Check[]; missing?: boolean }) {
   return (
     <ul className={styles.checks}>
       {checks.map((check) => (
-        <li key={check.id} className={styles.check} data-status={check.status}>
-          <StateMark showLabel state={MARKS[check.status]} label={strings.health.status[check.status]} />
+        <li key={check.id} className={styles.check} data-status={missing ? undefined : check.status}>
+          {missing && check.status === 'fail' ? (
+            <StateMark showLabel state="idle" label={strings.health.missing} />
+          ) : (
+            <StateMark showLabel state={MARKS[check.status]} label={strings.health.status[check.status]} />
+          )}
           <span>{check.label}</span>
           <span className={styles.message}>{check.message}</span>
           {check.hint !== null && (

@@ -8,7 +8,7 @@ import { useChange } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { CodeText } from '../../text/index.ts'
 import { Button, ErrorNote } from '../../ui/index.ts'
-import { AddAgentButton } from '../health/index.ts'
+import { AddAgentButton, readinessOf } from '../health/index.ts'
 import styles from './NewSession.module.css'
 
 export interface AgentFieldProps {
@@ -55,11 +55,7 @@ function AgentOption({ name, agent, checked, onChoose }: AgentOptionProps) {
   const id = useId()
   const check = strings.agents.checkOf(agent.unchecked)
   const failed = agent.checks.find((check) => check.status === 'fail')
-  const state = agent.available
-    ? (agent.version ?? '')
-    : agent.unchecked
-      ? strings.agents.unchecked
-      : strings.agents.notReady
+  const state = agent.available ? (agent.version ?? '') : readinessOf(agent).label
   const lacks = agent.available || failed === undefined ? null : [failed.message, failed.hint].filter(Boolean).join(' ')
   return (
     <div className={styles.agent} data-checked={checked ? '' : undefined}>

@@ -49,6 +49,17 @@ describe('the health view', () => {
     expect(screen.getByText('Install one.')).toBeDefined()
   })
 
+  test.each([
+    ['was never installed', null, 'Not installed', 'Missing'],
+    ['is there and does not start', '/usr/bin/codex', 'Not ready', 'Failed'],
+  ])('an agent that %s is marked as that', async (_what, path, said, check) => {
+    const starts = { id: 'starts', label: 'starts', status: 'fail' as const, message: 'No.', hint: 'Install it.' }
+    const codex = { id: 'codex' as const, label: 'Codex', available: false, version: null, unchecked: false }
+    show({ 'agents.list': () => ({ agents: [{ ...codex, path, checks: [starts] }] }) })
+    expect(await screen.findByText(said)).toBeDefined()
+    expect(screen.getByText(check)).toBeDefined()
+  })
+
   test('a held worker says why, and is settled only after saying what that means', async () => {
     const { host, user } = show({ 'workers.settle': () => ({ settled: true }) })
     expect(screen.getByText('Held')).toBeDefined()
