@@ -1,3 +1,6 @@
+import type { AgentId } from '../../shared/vocabulary.ts'
+import { agents } from './agents.ts'
+
 export const firstRun = {
   heading: 'Welcome to Wheelhouse',
   intro: 'Three short steps to a first session. Each can be skipped and done later.',
@@ -10,13 +13,14 @@ export const firstRun = {
   agentsText: 'Which agent works for you? The built-in one is always there.',
   named: (action: string, name: string) => `${action}: ${name}`,
   providerTitle: 'A model for it',
-  providerText: (agent: string) => `Where ${agent} gets its model from. A key stays on this machine.`,
+  providerText: (agentId: AgentId) =>
+    `Where ${agentId === 'builtin' ? 'the built-in agent' : agents.name(agentId)} gets its model from. A key stays on this machine.`,
   ownLogin: 'The agent’s own login',
   ownLoginText: 'As it is used in a terminal. Wheelhouse never sees it.',
   keyMissing: 'needs a key',
   addProvider: 'Add Provider',
   rehearse: 'Use the rehearsal model',
-  rehearsal: 'Rehearsal: a scripted stand-in, no key, no network',
+  rehearsal: 'A scripted stand-in: no key, no network',
   rehearsalName: (agent: string) => `Rehearsal for ${agent}`,
   rehearsalReady: 'The rehearsal model is set up.',
   rehearsalEmpty: 'The rehearsal model does not answer. Look at Health for the reason.',

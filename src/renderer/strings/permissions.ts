@@ -55,6 +55,7 @@ export const permissions = {
   risks: { all: 'Any risk', low: 'Low risk', medium: 'Medium risk', high: 'High risk' },
   more: 'Show more',
   waiting: 'Waiting for you',
+  askedAt: (when: string) => `asked ${when}`,
   byRule: 'by a rule of yours',
   rulesAndHistory: 'Rules and history',
 } as const

@@ -28,9 +28,7 @@ export function ProviderStep({
   const { firstRun } = strings
   return (
     <>
-      <p className={styles.text}>
-        {client === null ? firstRun.ownOnly : firstRun.providerText(strings.agents.name(agentId))}
-      </p>
+      <p className={styles.text}>{client === null ? firstRun.ownOnly : firstRun.providerText(agentId)}</p>
       {client !== null && catalog !== null && <Choices state={state} />}
       {client !== null && !isThere && (
         <div className={styles.rehearsalBox}>

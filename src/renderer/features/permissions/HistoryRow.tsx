@@ -12,7 +12,10 @@ export function HistoryRow({ decision, showSession }: { decision: DecisionView; 
   const [open, setOpen] = useState(false)
   const id = useId()
   const nowMs = Math.max(useNow(), decision.createdAt)
-  const { status, title, risk, ruleId, createdAt } = decision
+  const { status, title, risk, ruleId, createdAt, settledAt } = decision
+  const asked = shortTime(createdAt, nowMs)
+  // Most are answered within the minute: the answer's own time then says both.
+  const answered = settledAt === null ? null : shortTime(settledAt, Math.max(nowMs, settledAt))
   return (
     <li className={styles.row}>
       <div className={styles.rowHead}>
@@ -34,7 +37,7 @@ export function HistoryRow({ decision, showSession }: { decision: DecisionView; 
               status={status}
               answer={decision.answer}
               by={decision.by}
-              settledAt={decision.settledAt}
+              settledAt={settledAt}
               ruleId={ruleId ?? null}
             />
           )}
@@ -47,9 +50,11 @@ export function HistoryRow({ decision, showSession }: { decision: DecisionView; 
           </a>
         )}
         <span>{strings.agents.name(decision.agentId)}</span>
-        <time dateTime={new Date(createdAt).toISOString()} title={exactTime(createdAt)}>
-          {shortTime(createdAt, nowMs)}
-        </time>
+        {asked !== answered && (
+          <time dateTime={new Date(createdAt).toISOString()} title={exactTime(createdAt)}>
+            {strings.permissions.askedAt(strings.approvals.ago(asked))}
+          </time>
+        )}
       </p>
       {open && (
         <div id={id} className={styles.action}>

@@ -107,7 +107,7 @@ describe('the first run', () => {
     expect((await screen.findByRole('radio', { name: 'Built-in agent' })).getAttribute('checked')).not.toBeNull()
     await user.click(screen.getByRole('button', { name: 'Continue' }))
     expect(document.activeElement?.textContent).toBe('A model for it')
-    expect(screen.getByText('Rehearsal: a scripted stand-in, no key, no network')).toBeDefined()
+    expect(screen.getByText('A scripted stand-in: no key, no network')).toBeDefined()
     await user.click(screen.getByRole('button', { name: 'Use the rehearsal model' }))
     expect(await screen.findByRole('heading', { name: 'A project folder' })).toBeDefined()
     expect(screen.getByRole('textbox', { name: 'Project folder' })).toHaveProperty('value', FOLDER)

@@ -108,6 +108,15 @@ describe('the history', () => {
     expect(link.getAttribute('href')).toBe(`#/permissions/rule/${numbered(1)}`)
   })
 
+  test('a row says its time once, and when it was asked only where that was at another', async () => {
+    const settledAt = Date.now()
+    const row = { ...answered, settledAt }
+    const late = { ...row, decisionId: numbered(77), createdAt: settledAt - 3.5 * 3_600_000 }
+    show({ 'decisions.history': () => ({ decisions: [{ ...row, createdAt: settledAt }, late], next: null }) })
+    const asked = await screen.findAllByText(/^asked /)
+    expect(asked.map(({ textContent }) => textContent)).toEqual(['asked 3 h ago'])
+  })
+
   test('is asked for by outcome, of one session, a page at a time', async () => {
     const { host, user } = show({
       sessionId: SESSION_ID,
