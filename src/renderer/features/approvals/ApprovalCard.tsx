@@ -12,6 +12,7 @@ import { AnswerText } from './AnswerText.tsx'
 import { mergeDecision } from './card.ts'
 import type { CardDecision } from './card.ts'
 import { Facts } from './Facts.tsx'
+import { FoldedHead } from './FoldedHead.tsx'
 import { Moment } from './Moment.tsx'
 import { QuestionFields } from './QuestionFields.tsx'
 import { RiskMark } from './RiskMark.tsx'
@@ -27,12 +28,15 @@ export interface ApprovalCardProps {
   workDir?: string | null
   /** Names the session and links to it. */
   showSession?: boolean
+  /** One line is left of it once it is settled; the whole of it is one click away. */
+  folds?: boolean
   /** This card's own answer was settled by the host, one way or another. */
   onAnswered?: (outcome: DecisionOutcome) => void
 }
 
 /** One question of an agent, in a transcript or in a list of them: all that a person needs to answer it, or who did. */
-export function ApprovalCard({ decision: item, workDir = null, showSession = false, onAnswered }: ApprovalCardProps) {
+export function ApprovalCard(props: ApprovalCardProps) {
+  const { decision: item, workDir = null, showSession = false, folds = false, onAnswered } = props
   const { decisionId } = item
   const live = useTopic(
     'decisions',
@@ -47,6 +51,14 @@ export function ApprovalCard({ decision: item, workDir = null, showSession = fal
   const open = pending && (outcome === null || outcome.kind === 'resolved')
   const asks = open && decision.kind === 'approval'
   const form = decision.action.kind === 'question' ? decision.action.form : null
+  const late = outcome !== null && outcome.kind !== 'resolved' ? outcome : null
+  const settled =
+    decision.status === 'pending'
+      ? null
+      : { ...decision, status: decision.status, ruleId: decision.ruleId ?? null, form }
+  const [chosen, setChosen] = useState<boolean | null>(null)
+  // An answer that changed nothing is not put out of sight by itself.
+  const folded = folds && settled !== null && !(chosen ?? (late !== null || decision.told === 'lost'))
 
   useCardKeys(cardRef, asks, {
     allow: () => {
@@ -67,28 +79,35 @@ export function ApprovalCard({ decision: item, workDir = null, showSession = fal
       aria-label={strings.approvals.cardName(title, decision.context?.sessionTitle ?? null)}
       data-decision-status={open ? 'pending' : 'settled'}
       data-decision-id={decisionId}
+      data-folded={folded ? '' : undefined}
       data-risk={decision.risk ?? 'unknown'}
     >
-      <h3 className={styles.title}>
-        <Revealed text={decision.title} />
-      </h3>
-      <Judgement decision={decision} open={open} />
-      {(form === null || !open) && <ActionBox decision={decision} onUnseen={setUnseen} />}
-      <Facts decision={decision} showSession={showSession} />
-      {!decision.complete && <p className={styles.warning}>{strings.approvals.incomplete}</p>}
-      {resolve.error !== null && <ErrorNote error={resolve.error} />}
-      {asks && <Answers decision={decision} unseen={unseen} resolve={resolve} />}
-      {open && form !== null && <QuestionFields form={form} title={title} resolve={resolve} />}
-      {open && decision.kind === 'question' && form === null && (
-        <AnswerText pending={resolve.pending} onAnswer={(text) => resolve.send({ text })} />
+      {folds && settled !== null ? (
+        <FoldedHead title={decision.title} settled={settled} folded={folded} onFold={setChosen} />
+      ) : (
+        <h3 className={styles.title}>
+          <Revealed text={decision.title} />
+        </h3>
       )}
-      {decision.status !== 'pending' && (
-        <Settled {...decision} status={decision.status} ruleId={decision.ruleId ?? null} form={form} />
-      )}
-      {outcome !== null && outcome.kind !== 'resolved' && (
+      {!folded && (
         <>
-          {pending && <Settled {...settledBy(outcome)} form={form} />}
-          <p className={styles.small}>{strings.approvals.tooLate}</p>
+          <Judgement decision={decision} open={open} />
+          {(form === null || !open) && <ActionBox decision={decision} onUnseen={setUnseen} />}
+          <Facts decision={decision} showSession={showSession} />
+          {!decision.complete && <p className={styles.warning}>{strings.approvals.incomplete}</p>}
+          {resolve.error !== null && <ErrorNote error={resolve.error} />}
+          {asks && <Answers decision={decision} unseen={unseen} resolve={resolve} />}
+          {open && form !== null && <QuestionFields form={form} title={title} resolve={resolve} />}
+          {open && decision.kind === 'question' && form === null && (
+            <AnswerText pending={resolve.pending} onAnswer={(text) => resolve.send({ text })} />
+          )}
+          {settled !== null && <Settled {...settled} />}
+          {late !== null && (
+            <>
+              {pending && <Settled {...settledBy(late)} form={form} />}
+              <p className={styles.small}>{strings.approvals.tooLate}</p>
+            </>
+          )}
         </>
       )}
     </article>

@@ -26,26 +26,12 @@ export interface SettledFacts {
 }
 
 /** What became of it: the answer, who gave it and when, and whether it reached the agent. */
-export function Settled({ status, answer, by, settledAt, told, ruleId = null, form = null }: SettledFacts) {
-  const nowMs = useNow()
-  const bridge = useBridgeStatus()
-  const generation = bridge.kind === 'open' ? bridge.hello.generation : null
+export function Settled(facts: SettledFacts) {
+  const { status, answer, told, form = null } = facts
   const { approvals } = strings
-  const relative = settledAt === null ? null : approvals.ago(shortTime(settledAt, Math.max(nowMs, settledAt)))
-  const said = relative === null || by === null ? null : approvals.answeredBy(actorName(by, generation), relative)
   return (
     <div className={styles.settled}>
-      <p className={styles.outcome}>
-        <StateMark showLabel state={markOf(status, answer)} label={labelOf(status, answer, form !== null)} />
-        {settledAt !== null && relative !== null && (
-          <Moment
-            atMs={settledAt}
-            relative={status === 'resolved' && said !== null ? said : relative}
-            exact={(time) => time}
-          />
-        )}
-        {ruleId !== null && <a href={viewHash({ kind: 'permissions', ruleId })}>{strings.permissions.byRule}</a>}
-      </p>
+      <Outcome {...facts} />
       {answer !== null && 'reason' in answer && answer.reason !== undefined && (
         <p>
           <Revealed text={approvals.reasonGiven(answer.reason)} />
@@ -60,6 +46,29 @@ export function Settled({ status, answer, by, settledAt, told, ruleId = null, fo
         <p className={styles.small}>{told === null ? approvals.notToldYet : approvals.told(told)}</p>
       )}
     </div>
+  )
+}
+
+/** In one line: the answer, who gave it and when. */
+export function Outcome({ status, answer, by, settledAt, ruleId = null, form = null }: SettledFacts) {
+  const nowMs = useNow()
+  const bridge = useBridgeStatus()
+  const generation = bridge.kind === 'open' ? bridge.hello.generation : null
+  const { approvals } = strings
+  const relative = settledAt === null ? null : approvals.ago(shortTime(settledAt, Math.max(nowMs, settledAt)))
+  const said = relative === null || by === null ? null : approvals.answeredBy(actorName(by, generation), relative)
+  return (
+    <p className={styles.outcome}>
+      <StateMark showLabel state={markOf(status, answer)} label={labelOf(status, answer, form !== null)} />
+      {settledAt !== null && relative !== null && (
+        <Moment
+          atMs={settledAt}
+          relative={status === 'resolved' && said !== null ? said : relative}
+          exact={(time) => time}
+        />
+      )}
+      {ruleId !== null && <a href={viewHash({ kind: 'permissions', ruleId })}>{strings.permissions.byRule}</a>}
+    </p>
   )
 }
 

@@ -31,7 +31,7 @@ export const TurnItem = memo(function TurnItem({ item, waits, workDir }: TurnIte
     case 'tool':
       return <ToolCall tool={item} waits={waits} workDir={workDir} />
     case 'decision':
-      return <ApprovalCard decision={item.decision} workDir={workDir} />
+      return <ApprovalCard decision={item.decision} workDir={workDir} folds />
     case 'steer':
       return (
         <div className={styles.prompt}>

@@ -238,6 +238,53 @@ describe('an approval card', () => {
   })
 })
 
+describe('a settled card of a transcript', () => {
+  const settled = (change: Partial<DecisionView> = {}) =>
+    aDecision({
+      status: 'resolved',
+      answer: { option: 'reject_once', reason: 'Not today.' },
+      by: { via: 'window', connection: 'other' },
+      settledAt: Date.now(),
+      ...change,
+    })
+  const show = (decision: DecisionView) => {
+    const host = createFakeBridge(resolved, { decisions: { kind: 'snapshot', decisions: [decision] } })
+    return { host, user: renderWithBridge(<ApprovalCard decision={decision} folds />, host) }
+  }
+  const toggle = () => screen.getByRole('button', { name: 'Run npm test' })
+
+  test('is one line with what became of it, and opens whole', async () => {
+    const { user } = show(settled())
+    const card = screen.getByRole('article')
+    expect(toggle().getAttribute('aria-expanded')).toBe('false')
+    expect(card.textContent).toContain('Denied')
+    expect(card.textContent).toContain('Not today.')
+    expect(card.textContent).toContain('Answered by another window')
+    expect(screen.queryByRole('group', { name: 'Command' })).toBeNull()
+    await user.click(toggle())
+    expect(toggle().getAttribute('aria-expanded')).toBe('true')
+    expect(document.activeElement).toBe(toggle())
+    expect(screen.getByRole('group', { name: 'Command' }).textContent).toBe('npm test')
+    await user.click(toggle())
+    expect(screen.queryByRole('group', { name: 'Command' })).toBeNull()
+  })
+
+  test('folds once it is answered, and keeps the focus that its buttons had', async () => {
+    const { host, user } = show(aDecision())
+    expect(screen.getByRole('group', { name: 'Command' })).toBeDefined()
+    await user.click(screen.getByRole('button', { name: 'Deny: Run npm test' }))
+    host.publish('decisions', { kind: 'settled', decision: settled() })
+    expect(toggle().getAttribute('aria-expanded')).toBe('false')
+    expect(document.activeElement).toBe(screen.getByRole('article'))
+  })
+
+  test('stays open where the answer did not reach the agent', () => {
+    show(settled({ told: 'lost' }))
+    expect(screen.getByText('The answer did not reach the agent.')).toBeDefined()
+    expect(toggle().getAttribute('aria-expanded')).toBe('true')
+  })
+})
+
 describe('a question in words', () => {
   const field = { label: 'Which colour?', kind: 'choice' as const, other: true, required: true }
   const options = ['Red', 'Blue'].map((label) => ({ label, description: `as ${label}` }))
