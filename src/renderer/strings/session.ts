@@ -105,6 +105,7 @@ export const session = {
     timed_out: 'Timed out',
   },
   recovered: 'settled by recovery',
+  sentAgain: 'Sent by “Try again”',
   attempt: (attempt: number) => `attempt ${attempt}`,
   usage: {
     label: 'Usage of this turn',

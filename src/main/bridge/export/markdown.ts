@@ -17,8 +17,9 @@ export function headMarkdown(session: SessionView): string {
 
 export function turnMarkdown(run: RunView, session: SessionView): string {
   const attempt = run.attempt > 1 ? `, attempt ${run.attempt}` : ''
+  const who = run.retryOf === null ? 'You' : 'Sent by “Try again”'
   const parts = [
-    `\n## You${run.createdAt > 0 ? `, ${time(run.createdAt)}` : ''}${attempt}\n`,
+    `\n## ${who}${run.createdAt > 0 ? `, ${time(run.createdAt)}` : ''}${attempt}\n`,
     quote(run.prompt),
     ...run.inputs.map(
       ({ filename, mediaType, bytes }) => `- Attached: ${code(filename)} (${mediaType}, ${bytes} bytes)`,

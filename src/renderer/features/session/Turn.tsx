@@ -86,7 +86,8 @@ function PromptHead({ run }: { run: RunView }) {
   const nowMs = useNow()
   return (
     <h2 className={styles.promptHead}>
-      {strings.session.you}
+      {/* Nobody typed the prompt of a further attempt. */}
+      {run.retryOf === null ? strings.session.you : strings.session.sentAgain}
       {run.attempt > 1 && <span>{strings.session.attempt(run.attempt)}</span>}
       {run.createdAt > 0 && (
         <time dateTime={new Date(run.createdAt).toISOString()} title={exactTime(run.createdAt)}>

@@ -5,7 +5,7 @@ import type { Draft, SessionView } from '../../../../src/shared/bridge/index.ts'
 import type { RunView, ToolItem } from '../../../../src/shared/projection/index.ts'
 import { AppError } from '../../../../src/shared/errors.ts'
 import { seriousFindings } from '../../support/axe.ts'
-import { aDecision, SESSION_ID } from '../../support/decisions.ts'
+import { aDecision, numbered, SESSION_ID } from '../../support/decisions.ts'
 import { createFakeBridge, renderWithBridge } from '../../support/fake-bridge.tsx'
 import type { FakeHandlers } from '../../support/fake-bridge.tsx'
 import { aRun, aRunError, aSession, aSnapshot, RUN_ID, running } from '../../support/sessions.ts'
@@ -299,6 +299,16 @@ describe('the transcript', () => {
     expect(screen.getByRole('button', { name: 'Open Providers' })).toBeDefined()
     await user.click(screen.getByRole('button', { name: 'Try again' }))
     expect(host.calls('runs.retry')).toMatchObject([{ runId: RUN_ID, acknowledgeSideEffects: false }])
+  })
+
+  test('what a further attempt says is not told as words of the person', async () => {
+    const first = aRun({ runId: numbered(1), state: 'failed', error: aRunError() })
+    const second = aRun({ attempt: 2, retryOf: first.runId, prompt: 'Please continue where you left off.' })
+    open(aSession(), { turns: [first, second] })
+    const turn = await screen.findByRole('article', { name: /Please continue/ })
+    expect(within(turn).getByRole('heading', { level: 2 }).textContent).toMatch(/^Sent by “Try again”attempt 2/)
+    const asked = screen.getByRole('article', { name: /Fix it/ })
+    expect(within(asked).queryByText(/Sent by/)).toBeNull()
   })
 
   test('a second try after changes says so first', async () => {
