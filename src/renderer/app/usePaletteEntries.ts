@@ -32,11 +32,28 @@ const VIEWS: readonly View[] = [
   { kind: 'settings' },
 ]
 
+const { views } = strings.app
+
+interface Doing {
+  id: string
+  label: string
+  note: string
+  view: View
+}
+
+/** What is done inside a view, by the words that stand there. */
+const DOINGS: readonly Doing[] = [
+  { id: 'add-provider', label: strings.providers.add, note: views.providers, view: { kind: 'providers', add: true } },
+  { id: 'add-schedule', label: strings.schedules.add, note: views.schedules, view: { kind: 'schedules', add: true } },
+  { id: 'mcp', label: strings.mcp.heading, note: views.settings, view: { kind: 'settings', part: 'mcp' } },
+  { id: 'diagnostics', label: strings.health.diagnostics, note: views.health, view: { kind: 'health' } },
+]
+
 export function usePaletteEntries({ onKeys, onToggleSidebar }: PaletteDoors): readonly PaletteEntry[] {
   const sessions = useTopic('sessions', (state) => state.value)
   const offered = useOfferedActions()
   return useMemo(() => {
-    const { palette, views } = strings.app
+    const { palette } = strings.app
     return [
       // What is open comes first: it is what most is done with.
       ...[...offered.values()].flat(),
@@ -46,6 +63,7 @@ export function usePaletteEntries({ onKeys, onToggleSidebar }: PaletteDoors): re
         note: '',
         run: () => navigate(view),
       })),
+      ...DOINGS.map(({ id, label, note, view }) => ({ id, label, note, run: () => navigate(view) })),
       { id: 'sidebar', label: palette.toggleSidebar, note: '', run: onToggleSidebar },
       // Once this dialog is gone, so that the focus goes back to where it was before both.
       { id: 'keys', label: palette.keys, note: '', run: () => setTimeout(onKeys, 0) },

@@ -9,13 +9,15 @@ export type View =
   | { kind: 'approvals'; decisionId: string | null }
   /** `ruleId`: the rule to show; `sessionId`: whose history alone. */
   | { kind: 'permissions'; ruleId?: string; sessionId?: string }
-  | { kind: 'schedules' }
+  /** `add`: the dialog for a new one is open. */
+  | { kind: 'schedules'; add?: true }
   | { kind: 'deliveries' }
-  | { kind: 'providers' }
+  | { kind: 'providers'; add?: true }
   | { kind: 'gateway' }
   | { kind: 'usage' }
   | { kind: 'health' }
-  | { kind: 'settings' }
+  /** `part`: what is brought into sight. */
+  | { kind: 'settings'; part?: 'mcp' }
 
 export function parseView(hash: string): View {
   const [, first = '', second = '', third = ''] = hash.replace(/^#/, '').split('/')
@@ -30,13 +32,15 @@ export function parseView(hash: string): View {
       if (second === 'session' && third !== '') return { kind: 'permissions', sessionId: third }
       return { kind: 'permissions' }
     case 'schedules':
+    case 'providers':
+      return second === 'add' ? { kind: first, add: true } : { kind: first }
+    case 'settings':
+      return second === 'mcp' ? { kind: 'settings', part: 'mcp' } : { kind: 'settings' }
     case 'deliveries':
     case 'new':
-    case 'providers':
     case 'gateway':
     case 'usage':
     case 'health':
-    case 'settings':
       return { kind: first }
     default:
       return { kind: 'home' }
@@ -54,6 +58,11 @@ export function viewHash(view: View): string {
     case 'permissions':
       if (view.ruleId !== undefined) return `#/permissions/rule/${view.ruleId}`
       return view.sessionId === undefined ? '#/permissions' : `#/permissions/session/${view.sessionId}`
+    case 'schedules':
+    case 'providers':
+      return view.add === true ? `#/${view.kind}/add` : `#/${view.kind}`
+    case 'settings':
+      return view.part === undefined ? '#/settings' : `#/settings/${view.part}`
     default:
       return `#/${view.kind}`
   }

@@ -1,6 +1,7 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { App } from '../../../src/renderer/app/App.tsx'
+import { CommandPalette } from '../../../src/renderer/app/CommandPalette.tsx'
 import { AppError } from '../../../src/shared/errors.ts'
 import { seriousFindings } from '../support/axe.ts'
 import { aDecision, numbered } from '../support/decisions.ts'
@@ -24,6 +25,17 @@ function show(hash = '#/approvals') {
     },
   )
   return { host, session, user: renderWithBridge(<App />, host) }
+}
+
+function showPalette() {
+  window.history.replaceState(null, '', '#/approvals')
+  const host = createFakeBridge({}, { sessions: { kind: 'snapshot', sessions: [] } })
+  return {
+    user: renderWithBridge(
+      <CommandPalette open onClose={() => {}} onKeys={() => {}} onToggleSidebar={() => {}} />,
+      host,
+    ),
+  }
 }
 
 describe('the window', () => {
@@ -83,6 +95,20 @@ describe('keys', () => {
     expect(within(dialog).getAllByRole('option')).toHaveLength(1)
     await user.keyboard('{Enter}')
     expect(window.location.hash).toBe(`#/session/${numbered(1)}`)
+  })
+
+  test.each([
+    ['diagnostics', 'Export diagnostics', '#/health'],
+    ['add provider', 'Add Provider', '#/providers/add'],
+    ['new schedule', 'New schedule', '#/schedules/add'],
+    ['mcp', 'MCP servers', '#/settings/mcp'],
+    ['permissions', 'Permissions', '#/permissions'],
+  ])('DT-A20 the palette finds %s', async (words, label, hash) => {
+    const { user } = showPalette()
+    await user.type(screen.getByRole('combobox'), words)
+    expect(screen.getByRole('option').textContent).toContain(label)
+    await user.keyboard('{Enter}')
+    expect(window.location.hash).toBe(hash)
   })
 
   test('DT-A20 ? lists the keys, and closing it gives the focus back', async () => {

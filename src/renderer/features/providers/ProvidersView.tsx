@@ -3,6 +3,7 @@ import type { ConnectionView } from '../../../shared/bridge/index.ts'
 import type { AppError } from '../../../shared/errors.ts'
 import { useCall, useChange } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
+import { navigate, useView } from '../../stores/navigation.ts'
 import { Button, EmptyState, ErrorNote } from '../../ui/index.ts'
 import { ConnectionDialog } from './ConnectionDialog.tsx'
 import { ConnectionRow } from './ConnectionRow.tsx'
@@ -14,8 +15,15 @@ import styles from './providers.module.css'
 export function ProvidersView() {
   const catalog = useCatalog()
   const agents = useCall('agents.list', {})
-  const [editing, setEditing] = useState<ConnectionView | 'new' | null>(null)
+  const view = useView()
+  const wanted = view.kind === 'providers' && view.add === true
+  const [chosen, setEditing] = useState<ConnectionView | 'new' | null>(null)
   const [notDefault, setNotDefault] = useState<AppError | null>(null)
+  const editing = chosen ?? (wanted ? 'new' : null)
+  const close = (): void => {
+    setEditing(null)
+    if (wanted) navigate({ kind: 'providers' })
+  }
   const { providers } = strings
   const startNew = (): void => {
     setNotDefault(null)
@@ -66,7 +74,7 @@ export function ProvidersView() {
           connection={editing === 'new' ? null : editing}
           agents={agents.data?.agents ?? null}
           onNotDefault={setNotDefault}
-          onClose={() => setEditing(null)}
+          onClose={close}
         />
       )}
     </section>

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import type { ScheduleView } from '../../../shared/bridge/index.ts'
 import { useTopic } from '../../stores/app-stores.tsx'
 import { strings } from '../../strings/index.ts'
+import { navigate, useView } from '../../stores/navigation.ts'
 import { Button, EmptyState } from '../../ui/index.ts'
 import { DeleteSchedule } from './DeleteSchedule.tsx'
 import { ScheduleDialog } from './ScheduleDialog.tsx'
@@ -14,10 +15,16 @@ type Open = { kind: 'add' } | { kind: 'edit' | 'delete'; schedule: ScheduleView 
 export function SchedulesView() {
   const loaded = useTopic('schedules', (state) => state.loaded)
   const { schedules: all, executing } = useTopic('schedules', (state) => state.value)
-  const [open, setOpen] = useState<Open | null>(null)
+  const view = useView()
+  const wanted = view.kind === 'schedules' && view.add === true
+  const [chosen, setOpen] = useState<Open | null>(null)
+  const open: Open | null = chosen ?? (wanted && loaded ? { kind: 'add' } : null)
   const { schedules } = strings
   const add = (): void => setOpen({ kind: 'add' })
-  const close = (): void => setOpen(null)
+  const close = (): void => {
+    setOpen(null)
+    if (wanted) navigate({ kind: 'schedules' })
+  }
   return (
     <section className={styles.view} aria-labelledby="schedules-heading">
       <header className={styles.head}>

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react'
 import type { ReactNode } from 'react'
 import type { AppError } from '../../../shared/errors.ts'
 import { strings } from '../../strings/index.ts'
@@ -8,13 +9,25 @@ export interface RowProps {
   label: string
   about: string
   setting: { error: AppError | null; frail: boolean }
+  /** An address leads here. Then, if it is this one: it is brought into sight and gets the focus. */
+  wanted?: boolean
   children: ReactNode
 }
 
 /** One setting: its name, what it is for, its control, and what went wrong with it. */
-export function Row({ label, about, setting, children }: RowProps) {
+export function Row({ label, about, setting, wanted, children }: RowProps) {
+  const ref = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (wanted !== true) return
+    ref.current?.focus()
+    ref.current?.scrollIntoView({ block: 'start' })
+  }, [wanted])
   return (
-    <div className={styles.row}>
+    <div
+      ref={ref}
+      className={styles.row}
+      {...(wanted === undefined ? {} : { role: 'group', 'aria-label': label, tabIndex: -1 })}
+    >
       <div>
         <span aria-hidden="true">{label}</span>
         <p className={styles.about}>{about}</p>

@@ -2,6 +2,7 @@ import { useId } from 'react'
 import type { ReactNode } from 'react'
 import { useTopic } from '../../stores/app-stores.tsx'
 import { Places } from '../deliveries/index.ts'
+import { useView } from '../../stores/navigation.ts'
 import { strings } from '../../strings/index.ts'
 import { McpServers } from '../mcp/index.ts'
 import { Choice, OnOff, WholeNumber } from './controls.tsx'
@@ -17,6 +18,8 @@ const UNSAVED = { error: null, frail: false }
 /** Every setting, saved as soon as it is changed. */
 export function SettingsView() {
   const loaded = useTopic('settings', (state) => state.loaded)
+  const view = useView()
+  const part = view.kind === 'settings' ? view.part : undefined
   const { settings } = strings
   return (
     <section className={styles.view} aria-labelledby="settings-heading">
@@ -31,7 +34,7 @@ export function SettingsView() {
             <OsMode />
             <WholeNumber of="runsAtOnce" unit={settings.runs} min={1} max={32} />
             <WholeNumber of="unattendedAnswerMinutes" unit={settings.minutes} min={1} max={1_440} />
-            <Row label={strings.mcp.heading} about={strings.mcp.about} setting={UNSAVED}>
+            <Row label={strings.mcp.heading} about={strings.mcp.about} setting={UNSAVED} wanted={part === 'mcp'}>
               <McpServers />
             </Row>
           </Section>

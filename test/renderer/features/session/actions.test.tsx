@@ -129,6 +129,7 @@ describe('what can be done with a session', () => {
       expect(screen.getAllByRole('option').map((option) => option.firstElementChild?.textContent)).toEqual([
         'Export as Markdown',
         'Export as JSON Lines',
+        'Export diagnostics',
       ]),
     )
   })
