@@ -3,7 +3,7 @@ import type { DecisionView } from '../../../shared/bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { useView, viewHash } from '../../stores/navigation.ts'
 import { Revealed } from '../../text/index.ts'
-import { EmptyState } from '../../ui/index.ts'
+import { EmptyState, ViewHead } from '../../ui/index.ts'
 import { ApprovalCard } from './ApprovalCard.tsx'
 import { Settled } from './Settled.tsx'
 import { isViewKey, pendingCards } from './useCardKeys.ts'
@@ -37,16 +37,19 @@ export function ApprovalsView() {
 
   return (
     <section ref={viewRef} className={styles.view} aria-labelledby="approvals-heading">
-      <header className={styles.head}>
-        <h1 id="approvals-heading" ref={headingRef} tabIndex={-1}>
-          {strings.approvals.heading}
-        </h1>
+      <ViewHead
+        id="approvals-heading"
+        title={strings.approvals.heading}
+        headingRef={headingRef}
+        action={
+          <a className={styles.more} href={viewHash({ kind: 'permissions' })}>
+            {strings.permissions.rulesAndHistory}
+          </a>
+        }
+      >
         {pendingCount > 0 && <span className={styles.count}>{strings.approvals.pendingCount(pendingCount)}</span>}
         {pendingCount > 0 && <span className={styles.hint}>{strings.approvals.keysHint}</span>}
-        <a className={styles.more} href={viewHash({ kind: 'permissions' })}>
-          {strings.permissions.rulesAndHistory}
-        </a>
-      </header>
+      </ViewHead>
       {loaded && shown.length === 0 && (
         <EmptyState title={strings.approvals.empty}>{strings.approvals.emptyText}</EmptyState>
       )}

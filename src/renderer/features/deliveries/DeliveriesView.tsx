@@ -5,7 +5,7 @@ import type { AppError } from '../../../shared/errors.ts'
 import { useBridge, useBridgeStatus } from '../../bridge/index.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { strings } from '../../strings/index.ts'
-import { Button, EmptyState, ErrorNote, Select } from '../../ui/index.ts'
+import { Button, EmptyState, ErrorNote, Select, ViewHead } from '../../ui/index.ts'
 import { DeliveryRow } from './DeliveryRow.tsx'
 import { useFreshDeliveries } from './usePlaces.ts'
 import styles from './deliveries.module.css'
@@ -25,16 +25,17 @@ export function DeliveriesView() {
   const rows = data?.pages.flatMap((page) => page.deliveries) ?? []
   return (
     <section className={styles.view} aria-labelledby="deliveries-heading">
-      <header className={styles.head}>
-        <div>
-          <h1 id="deliveries-heading">{deliveries.heading}</h1>
-          <p className={styles.small}>{deliveries.about}</p>
-        </div>
-        <div className={styles.filters}>
-          <Select label={deliveries.status} tone="quiet" value={status} items={STATUSES} onChange={setStatus} />
-          <Button onClick={() => navigate({ kind: 'settings' })}>{deliveries.settings}</Button>
-        </div>
-      </header>
+      <ViewHead
+        id="deliveries-heading"
+        title={deliveries.heading}
+        about={deliveries.about}
+        action={
+          <>
+            <Select label={deliveries.status} tone="quiet" value={status} items={STATUSES} onChange={setStatus} />
+            <Button onClick={() => navigate({ kind: 'settings' })}>{deliveries.settings}</Button>
+          </>
+        }
+      />
       {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {data !== undefined && rows.length === 0 && status === 'all' && (
         <EmptyState title={deliveries.none}>{deliveries.noneHint}</EmptyState>

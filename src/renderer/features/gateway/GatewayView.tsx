@@ -1,5 +1,6 @@
 import { useTopic } from '../../stores/app-stores.tsx'
 import { strings } from '../../strings/index.ts'
+import { ViewHead } from '../../ui/index.ts'
 import { Requests } from './Requests.tsx'
 import { NewKey } from './NewKey.tsx'
 import { TakeoverRow } from './TakeoverRow.tsx'
@@ -11,9 +12,8 @@ export function GatewayView() {
   const { gateway } = strings
   return (
     <section className={styles.view} aria-labelledby="gateway-heading">
-      <header className={styles.head}>
-        <h1 id="gateway-heading">{gateway.heading}</h1>
-        <p className={styles.small}>{gateway.intro}</p>
+      <div className={styles.head}>
+        <ViewHead id="gateway-heading" title={gateway.heading} about={gateway.intro} />
         {view !== null && (
           <p className={styles.small} data-failed={view.code === null ? undefined : ''}>
             {view.listening
@@ -23,7 +23,7 @@ export function GatewayView() {
                 : gateway.failed}
           </p>
         )}
-      </header>
+      </div>
       {view?.takeovers.some(({ enabled }) => enabled) === true && <NewKey />}
       {view !== null && (
         <ul className={styles.rows}>

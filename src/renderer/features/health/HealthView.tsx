@@ -1,4 +1,5 @@
 import { strings } from '../../strings/index.ts'
+import { ViewHead } from '../../ui/index.ts'
 import { Agents } from './Agents.tsx'
 import { Checks } from './Checks.tsx'
 import { ExportDiagnostics } from './ExportDiagnostics.tsx'
@@ -10,10 +11,7 @@ import styles from './health.module.css'
 export function HealthView() {
   return (
     <section className={styles.view} aria-labelledby="health-heading">
-      <header className={styles.sectionHead}>
-        <h1 id="health-heading">{strings.health.heading}</h1>
-        <ExportDiagnostics />
-      </header>
+      <ViewHead id="health-heading" title={strings.health.heading} action={<ExportDiagnostics />} />
       <Workers />
       <Ownership />
       <Checks />

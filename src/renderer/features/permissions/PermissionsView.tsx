@@ -1,4 +1,5 @@
 import { strings } from '../../strings/index.ts'
+import { ViewHead } from '../../ui/index.ts'
 import { TrustedFolders } from '../trust/index.ts'
 import { History } from './History.tsx'
 import { Rules } from './Rules.tsx'
@@ -14,7 +15,7 @@ export interface PermissionsViewProps {
 export function PermissionsView({ ruleId, sessionId }: PermissionsViewProps) {
   return (
     <section className={styles.view} aria-labelledby="permissions-heading">
-      <h1 id="permissions-heading">{strings.permissions.heading}</h1>
+      <ViewHead id="permissions-heading" title={strings.permissions.heading} />
       <Rules wanted={ruleId} />
       <TrustedFolders />
       <History key={sessionId} sessionId={sessionId} />

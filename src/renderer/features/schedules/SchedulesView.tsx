@@ -3,7 +3,7 @@ import type { ScheduleView } from '../../../shared/bridge/index.ts'
 import { useTopic } from '../../stores/app-stores.tsx'
 import { strings } from '../../strings/index.ts'
 import { navigate, useView } from '../../stores/navigation.ts'
-import { Button, EmptyState } from '../../ui/index.ts'
+import { Button, EmptyState, ViewHead } from '../../ui/index.ts'
 import { DeleteSchedule } from './DeleteSchedule.tsx'
 import { ScheduleDialog } from './ScheduleDialog.tsx'
 import { ScheduleRow } from './ScheduleRow.tsx'
@@ -20,30 +20,26 @@ export function SchedulesView() {
   const [chosen, setOpen] = useState<Open | null>(null)
   const open: Open | null = chosen ?? (wanted && loaded ? { kind: 'add' } : null)
   const { schedules } = strings
-  const add = (): void => setOpen({ kind: 'add' })
+  const addButton = (
+    <Button tone="primary" onClick={() => setOpen({ kind: 'add' })}>
+      {schedules.add}
+    </Button>
+  )
   const close = (): void => {
     setOpen(null)
     if (wanted) navigate({ kind: 'schedules' })
   }
   return (
     <section className={styles.view} aria-labelledby="schedules-heading">
-      <header className={styles.head}>
-        <div>
-          <h1 id="schedules-heading">{schedules.heading}</h1>
-          <p className={styles.small}>{schedules.about}</p>
-        </div>
-        {all.length > 0 && <Button onClick={add}>{schedules.add}</Button>}
-      </header>
+      <ViewHead
+        id="schedules-heading"
+        title={schedules.heading}
+        about={schedules.about}
+        action={all.length > 0 && addButton}
+      />
       {loaded && !executing && all.length > 0 && <p className={styles.warn}>{schedules.notExecuting}</p>}
       {loaded && all.length === 0 && (
-        <EmptyState
-          title={schedules.none}
-          action={
-            <Button tone="primary" onClick={add}>
-              {schedules.add}
-            </Button>
-          }
-        >
+        <EmptyState title={schedules.none} action={addButton}>
           {schedules.noneHint}
         </EmptyState>
       )}

@@ -5,6 +5,7 @@ import { Places } from '../deliveries/index.ts'
 import { useView } from '../../stores/navigation.ts'
 import { strings } from '../../strings/index.ts'
 import { McpServers } from '../mcp/index.ts'
+import { ViewHead } from '../../ui/index.ts'
 import { Choice, OnOff, WholeNumber } from './controls.tsx'
 import { DoNotDisturb } from './DoNotDisturb.tsx'
 import { OsMode } from './OsMode.tsx'
@@ -23,7 +24,7 @@ export function SettingsView() {
   const { settings } = strings
   return (
     <section className={styles.view} aria-labelledby="settings-heading">
-      <h1 id="settings-heading">{settings.heading}</h1>
+      <ViewHead id="settings-heading" title={settings.heading} />
       {loaded && (
         <>
           <Section title={settings.sections.appearance}>

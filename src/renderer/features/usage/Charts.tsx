@@ -41,7 +41,7 @@ export function Charts({ by, rows, period, nameOf }: ChartsProps) {
           />
         ))}
       </div>
-      {by !== 'day' && rows.length > MOST_GROUPS && <p className={styles.intro}>{usage.most(MOST_GROUPS)}</p>}
+      {by !== 'day' && rows.length > MOST_GROUPS && <p className={styles.note}>{usage.most(MOST_GROUPS)}</p>}
     </>
   )
 }

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { useCall } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
-import { ErrorNote, Select } from '../../ui/index.ts'
+import { ErrorNote, Select, ViewHead } from '../../ui/index.ts'
 import { Charts } from './Charts.tsx'
 import { useGroupNames } from './useGroupNames.ts'
 import { UsageTable } from './UsageTable.tsx'
@@ -26,10 +26,7 @@ export function UsageView() {
   const rows = summary.data?.rows ?? null
   return (
     <section className={styles.view} aria-labelledby="usage-heading">
-      <header className={styles.head}>
-        <h1 id="usage-heading">{usage.heading}</h1>
-        <p className={styles.intro}>{usage.intro}</p>
-      </header>
+      <ViewHead id="usage-heading" title={usage.heading} about={usage.intro} />
       <div className={styles.pickers}>
         <Select<UsageGroup>
           label={usage.by}
