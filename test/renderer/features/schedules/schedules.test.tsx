@@ -86,6 +86,15 @@ describe('the schedules', () => {
     expect(await seriousFindings()).toEqual([])
   })
 
+  test('the address of a new one opens its dialog, and closing that leaves the address', async () => {
+    window.history.replaceState(null, '', '#/schedules/add')
+    const { user } = show([])
+    expect(await screen.findByRole('dialog', { name: 'New schedule' })).toBeDefined()
+    await user.keyboard('{Escape}')
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    expect(window.location.hash).toBe('#/schedules')
+  })
+
   test('one is started now, and its session is opened', async () => {
     const { host, user } = show([schedule()], {
       'schedules.run': () => ({ sessionId: SESSION_ID, runId: RUN_ID, state: 'created' }),

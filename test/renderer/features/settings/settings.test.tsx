@@ -1,4 +1,4 @@
-import { screen, within } from '@testing-library/react'
+import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
 import { SettingsView } from '../../../../src/renderer/features/settings/index.ts'
 import { AppError } from '../../../../src/shared/errors.ts'
@@ -18,6 +18,14 @@ describe('the settings view', () => {
     const { host, user } = show()
     await user.click(screen.getByRole('switch', { name: /^Keep in tray/ }))
     expect(host.calls('settings.set')).toEqual([{ key: 'keepInTray', value: false }])
+  })
+
+  test('the address of its MCP servers brings them into sight', async () => {
+    window.history.replaceState(null, '', '#/settings/mcp')
+    show()
+    const part = await screen.findByRole('group', { name: 'MCP servers' })
+    await waitFor(() => expect(document.activeElement).toBe(part))
+    window.history.replaceState(null, '', '#/settings')
   })
 
   test('the unbound mode is offered only after its warning was answered', async () => {
