@@ -197,6 +197,11 @@ describeWithAgent('codex', 'the real Codex through the whole product', () => {
     const { page, upstream } = rig
     await send(page, 'make a file')
     await denyWithReason(page, /^touch denied.txt/, 'Only below the folder tests.')
+    // What is settled is one line, that opens.
+    await rig
+      .turn('make a file')
+      .getByRole('button', { name: /^touch denied/, expanded: false })
+      .click()
     await rig.turn('make a file').getByText('The answer reached the agent.').waitFor()
     await until('the model is asked again', async () => (await upstream.requests()).length === 2)
     await upstream.release('steered')
