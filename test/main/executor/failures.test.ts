@@ -23,6 +23,7 @@ const OWN_WORDS = new Set([
   'prompt_too_large',
   'turn_failed',
   'model_profile_unsupported',
+  'model_profile_bypass',
 ])
 
 function workerCodes(): string[] {

@@ -75,7 +75,8 @@ test('a session keeps at most 500 rules: the next "always" counts once', async (
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
     INSERT INTO permission_rules (id, session_id, match_kind, pattern, effect, created_at)
     SELECT 'rule ' || i, '${t.session.id}', 'tool', 'tool ' || i, 'allow', 0 FROM n`)
-  t.executor.last().ask()
+  const { workDir } = t.session
+  t.executor.last().ask({ action: { kind: 'command', command: 'rm build/app.log', cwd: workDir, wrapper: null } })
   await quiet()
   const [asked] = t.runtime.decisions.pending(null)
   const by = { via: 'window', connection: 'w' } as const
