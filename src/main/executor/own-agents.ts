@@ -40,7 +40,7 @@ type Row = z.infer<typeof Row>
 
 export function createOwnAgents({ store, clock }: { store: Store; clock: Clock }): OwnAgents {
   const { db } = store
-  const listSql = db.prepare('SELECT * FROM agents WHERE removed_at IS NULL ORDER BY created_at, id')
+  const listSql = db.prepare('SELECT * FROM agents WHERE removed_at IS NULL ORDER BY created_at, rowid')
   const getSql = db.prepare('SELECT * FROM agents WHERE id = ?')
   const countSql = db.prepare('SELECT count(*) FROM agents WHERE removed_at IS NULL').pluck()
   const addSql = db.prepare(`
