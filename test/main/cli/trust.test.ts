@@ -24,12 +24,12 @@ async function run(command: typeof trust, args: string[], answers: Readonly<Reco
   return { code, printed, asked }
 }
 
-const answer = { folder: '/work/api', trusted: true, rev: 1, answeredAt: 0 }
+const answer = { folder: '/srv/api', trusted: true, rev: 1, answeredAt: 0 }
 const effects = [{ what: 'hooks', names: ['Stop: ./x\u001b[31m'] }]
 const finding = { path: '.claude/settings.json', agent: 'claude', kind: 'settings', effects, unread: null }
 
 test('a folder is trusted by its whole path, and what that lets in is printed without its escapes', async () => {
-  const inspected = { folder: '/work/api', answer: null, findings: [finding], more: false }
+  const inspected = { folder: '/srv/api', answer: null, findings: [finding], more: false }
   const { code, printed, asked } = await run(trust, ['api/../api'], {
     'trust.inspect': inspected,
     'trust.answer': answer,
@@ -40,20 +40,20 @@ test('a folder is trusted by its whole path, and what that lets in is printed wi
     ['trust.inspect', { folder }],
     ['trust.answer', { folder, trusted: true }],
   ])
-  expect(printed).toContain('/work/api is trusted.')
+  expect(printed).toContain('/srv/api is trusted.')
   expect(printed).toContain('.claude/settings.json\n    hooks: Stop: ./x')
   expect(printed).not.toContain('\u001b')
 })
 
 test('an answer is turned round, and all of them are listed', async () => {
   const no = { ...answer, trusted: false }
-  expect(await run(untrust, ['/work/api'], { 'trust.answer': no })).toMatchObject({
+  expect(await run(untrust, ['/srv/api'], { 'trust.answer': no })).toMatchObject({
     code: 0,
-    printed: '/work/api is not trusted. Agents leave out what it brings with it.\n',
-    asked: [['trust.answer', { folder: '/work/api', trusted: false }]],
+    printed: '/srv/api is not trusted. Agents leave out what it brings with it.\n',
+    asked: [['trust.answer', { folder: '/srv/api', trusted: false }]],
   })
   const { printed } = await run(trust, ['--list'], { 'trust.list': { folders: [answer, no] } })
-  expect(printed).toBe('trusted      /work/api\nnot trusted  /work/api\n')
+  expect(printed).toBe('trusted      /srv/api\nnot trusted  /srv/api\n')
 })
 
 test('wrong usage is told', () => {
