@@ -8,7 +8,14 @@ import { delimiter, join } from 'node:path'
 import { spawnSync } from 'node:child_process'
 
 const NODE_MAJOR = 24
-export const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome']
+/** The first that is there serves. The headless shell draws pages alone, not a browser's own windows, in two thirds of the time. */
+const CHROMIUM_NAMES = [
+  'chromium-headless-shell',
+  'chromium',
+  'chromium-browser',
+  'google-chrome-stable',
+  'google-chrome',
+]
 
 export interface Machine {
   platform: NodeJS.Platform
@@ -33,7 +40,7 @@ export function missingPrograms(machine: Machine): readonly string[] {
   // Elsewhere the suites that need them do not run.
   if (machine.platform !== 'linux') return missing
 
-  if (!CHROMIUM_NAMES.some((name) => machine.hasProgram(name))) missing.push('chromium: apt-get install chromium')
+  if (!CHROMIUM_NAMES.some(machine.hasProgram)) missing.push('chromium: apt-get install chromium')
   const packages = { 'gnome-keyring-daemon': 'gnome-keyring', 'dbus-run-session': 'dbus', bwrap: 'bubblewrap' }
   for (const [name, from] of Object.entries(packages)) {
     if (!machine.hasProgram(name)) missing.push(`${name}: apt-get install ${from}`)
@@ -54,7 +61,7 @@ function thisMachine(): Machine {
   return {
     platform: process.platform,
     nodeVersion: process.version,
-    hasProgram: (name) => (process.env['PATH'] ?? '').split(delimiter).some((folder) => isProgram(join(folder, name))),
+    hasProgram: (name) => programPath(name) !== null,
     hasHeaders: (library) => spawnSync('pkg-config', ['--exists', library]).status === 0,
     loadFailure(name) {
       try {
@@ -65,6 +72,18 @@ function thisMachine(): Machine {
       }
     },
   }
+}
+
+/** The Chromium that the browser suites start: `CHROMIUM_PATH`, else the first of the known names on PATH. */
+export function chromiumPath(): string {
+  const found = process.env['CHROMIUM_PATH'] ?? CHROMIUM_NAMES.map(programPath).find((path) => path !== null)
+  if (found === undefined) throw new Error(`none of ${CHROMIUM_NAMES.join(', ')} is on PATH`)
+  return found
+}
+
+function programPath(name: string): string | null {
+  const places = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, name))
+  return places.find(isProgram) ?? null
 }
 
 function isProgram(path: string): boolean {

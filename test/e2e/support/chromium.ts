@@ -1,9 +1,10 @@
 import type { LaunchOptions } from 'playwright-core'
+import { chromiumPath } from '../../../tools/programs.ts'
 
 /** Chromium of the machine, quiet and without its own network. */
 export function chromiumOptions(args: readonly string[] = []): LaunchOptions {
   return {
-    executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
+    executablePath: chromiumPath(),
     args: [
       '--no-sandbox',
       '--disable-gpu',
