@@ -68,8 +68,10 @@ export interface PermissionRule {
   id: string
   sessionId: string | null
   projectDir: string | null
-  matchKind: 'command_exact' | 'command_prefix' | 'tool' | 'path_prefix'
+  matchKind: 'command_exact' | 'tool'
   pattern: string
+  /** The only folder that an allowed command may start in, absolute; null for every other rule. */
+  folder: string | null
   effect: 'allow' | 'reject'
   decisionId: string | null
   createdAt: number

@@ -3,15 +3,11 @@ import type { RuleView } from '../../shared/bridge/index.ts'
 const SAYS: Readonly<Record<RuleView['effect'], Readonly<Record<RuleView['matchKind'], string>>>> = {
   allow: {
     command_exact: 'May run exactly',
-    command_prefix: 'May run what begins with',
     tool: 'May use the tool',
-    path_prefix: 'May change files below',
   },
   reject: {
     command_exact: 'May not run exactly',
-    command_prefix: 'May not run what begins with',
     tool: 'May not use the tool',
-    path_prefix: 'May not change files below',
   },
 }
 
@@ -25,6 +21,7 @@ export const permissions = {
   rejects: 'Denied',
   inSession: 'in this session',
   inProject: 'in this project',
+  startedIn: 'started in',
   made: (relative: string) => (relative === 'now' ? 'made just now' : `made ${relative} ago`),
   madeOn: (day: string) => `made ${day}`,
   withdraw: 'Withdraw',

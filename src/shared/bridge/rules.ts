@@ -9,9 +9,11 @@ export const RuleView = z.object({
   sessionId: z.string().nullable(),
   sessionTitle: z.string().nullable(),
   projectDir: z.string().nullable(),
-  /** What `pattern` is compared with: a whole command, how a command begins, an agent's tool, or a folder. */
-  matchKind: z.enum(['command_exact', 'command_prefix', 'tool', 'path_prefix']),
+  /** What `pattern` is compared with: a whole command, or an agent's tool. */
+  matchKind: z.enum(['command_exact', 'tool']),
   pattern: z.string(),
+  /** The only folder that an allowed command may start in; null for every other rule. */
+  folder: z.string().nullable(),
   effect: z.enum(['allow', 'reject']),
   /** The question that was answered so; null: it is not kept any more. */
   decisionId: z.string().nullable(),

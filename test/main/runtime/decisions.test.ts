@@ -309,7 +309,7 @@ test('an answer for the session is asked no more for this very command', async (
   await t.runtime.decisions.resolve({ decisionId: only(t), answer: { option: 'allow_session' }, by: window })
   await quiet()
   expect(t.runtime.rules.list()).toMatchObject([
-    { matchKind: 'command_exact', pattern: 'rm -i notes.txt', effect: 'allow' },
+    { matchKind: 'command_exact', pattern: 'rm -i notes.txt', folder: t.dir, effect: 'allow' },
   ])
   t.executor.last().ask({ action, requestId: 'r2' })
   await quiet()

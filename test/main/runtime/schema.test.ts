@@ -45,3 +45,20 @@ test('what a deleted session said is found no more', async () => {
   store.db.exec(`DELETE FROM sessions`)
   expect(found()).toEqual([])
 })
+
+test('a rule of before holds for a command in the folder of its session or project alone', async () => {
+  using store = await openTestStore(runtimeMigrations.slice(0, 4))
+  store.db.exec(`
+    INSERT INTO sessions (id, agent_id, work_dir, created_via, created_at, updated_at) VALUES ('s', 'claude', '/work', 'cli', 1, 1);
+    INSERT INTO permission_rules (id, session_id, project_dir, match_kind, pattern, effect, created_at) VALUES
+      ('a', 's', NULL, 'command_exact', 'make', 'allow', 1), ('b', NULL, '/project', 'command_exact', 'make', 'allow', 1),
+      ('c', 's', NULL, 'tool', 'Edit', 'allow', 1), ('d', 's', NULL, 'command_exact', 'ls', 'reject', 1);
+  `)
+  runtimeMigrations[4]?.up(store.db)
+  expect(store.db.prepare('SELECT id, folder FROM permission_rules ORDER BY id').all()).toEqual([
+    { id: 'a', folder: '/work' },
+    { id: 'b', folder: '/project' },
+    { id: 'c', folder: null },
+    { id: 'd', folder: null },
+  ])
+})

@@ -18,7 +18,7 @@ import { MATERIAL_LIMITS } from '../materials/limits.ts'
 import type { MaterialKind, OpenMaterial } from '../materials/limits.ts'
 import { INCOMING, receive } from '../materials/receive.ts'
 import type { Received } from '../materials/receive.ts'
-import { evaluate, followLinks } from '../policy/index.ts'
+import { evaluate, onDisk } from '../policy/index.ts'
 import type { ArtifactRow } from '../store/artifacts.ts'
 import type { EndWork } from '../types.ts'
 import { findSource, unresolvable } from './source.ts'
@@ -150,7 +150,7 @@ export function createArtifacts(ctx: RuntimeContext, registry: RunRegistry, remo
     const verdict = evaluate(
       policy,
       { kind: 'read', toolName: 'publish_artifact', action: null, complete: true, locations: [source.path] },
-      { dataDir: paths.dataDir, rules: tables.rules.for(sessionId, workDir), follow: followLinks },
+      { dataDir: paths.dataDir, rules: tables.rules.for(sessionId, workDir), ...onDisk },
     )
     if (verdict.effect !== 'allow') throw new AppError(verdict.code ?? 'policy_blocked', verdict.reason)
     if (filename === undefined) return source.open

@@ -12,7 +12,7 @@ import { createCollector } from '../execution/collector.ts'
 import { NO_FACTS } from '../execution/facts.ts'
 import { toRawFailure } from '../execution/launch.ts'
 import { aborted, within } from '../execution/waits.ts'
-import { evaluate, followLinks } from '../policy/index.ts'
+import { evaluate, onDisk } from '../policy/index.ts'
 import { readTranscript } from '../sessions/history.ts'
 import type {
   ErrorInfo,
@@ -177,7 +177,7 @@ function openTurn(ctx: RuntimeContext, spec: ExecutionSpec, onUpdate: (update: A
     const { requestId, kind, tool, action, complete, locations } = request
     const rules = tables.rules.for(spec.sessionId, spec.policy.roots[0] ?? '')
     const call = { kind, toolName: tool, action, complete, locations }
-    const verdict = evaluate(spec.policy, call, { dataDir: paths.dataDir, rules, follow: followLinks })
+    const verdict = evaluate(spec.policy, call, { dataDir: paths.dataDir, rules, ...onDisk })
     const allow = verdict.effect === 'allow'
     const reason = allow ? null : 'A question beside the conversation changes nothing and asks nobody.'
     tell(requestId, { allow, by: 'policy', reason })

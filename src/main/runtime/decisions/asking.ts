@@ -4,7 +4,7 @@ import type { Actor, Answer } from '../../../shared/vocabulary.ts'
 import type { RuntimeContext } from '../context.ts'
 import type { ActiveRun } from '../execution/active.ts'
 import { persist } from '../execution/persist.ts'
-import { evaluate, followLinks } from '../policy/index.ts'
+import { evaluate, onDisk } from '../policy/index.ts'
 import type { DecisionRow, PermissionRequest, QuestionRequest } from '../types.ts'
 import type { Answering } from './answering.ts'
 import type { BoundRequests } from './bound.ts'
@@ -82,7 +82,7 @@ export function createAsking(ctx: RuntimeContext, bound: BoundRequests, answerin
         complete: request.complete,
         locations: request.locations,
       },
-      { dataDir: paths.dataDir, rules, follow: followLinks },
+      { dataDir: paths.dataDir, rules, ...onDisk },
     )
     const looks = request.kind === 'read' || request.kind === 'search' || request.kind === 'think'
     if (verdict.effect === 'allow' && looks) {

@@ -1,5 +1,6 @@
 /** What a permission request looks like once it is judged: the row of a decision, and the event that shows it. */
 import { createHash } from 'node:crypto'
+import { resolve } from 'node:path'
 import { assertNever } from '../../../shared/errors.ts'
 import { PermissionAction } from '../../../shared/vocabulary.ts'
 import { formText } from '../../../shared/questions.ts'
@@ -163,23 +164,25 @@ export function settledEvent(row: DecisionRow, { status, answer, by }: Settlemen
   }
 }
 
-/** What an "always" answer is to mean from now on: this very command, or this tool. */
+/** What an "always" answer is to mean from now on: this very command (allowed where it was asked for), or this tool. */
 export function ruleFor(
   row: DecisionRow,
   option: AnswerOption,
   at: { id: string; projectDir: string; createdAt: number },
 ): PermissionRule | null {
   if (option === 'allow_once' || option === 'reject_once') return null
-  const wholeCommand = row.action.kind === 'command' && row.blob === null ? row.action.command : null
+  const command = row.action.kind === 'command' ? row.action : null
   // A command of which the row holds only parts cannot be recognised again.
-  if (row.action.kind === 'command' && wholeCommand === null) return null
+  if (command !== null && row.blob !== null) return null
+  const effect = option === 'reject_session' ? 'reject' : 'allow'
   return {
     id: at.id,
     sessionId: option === 'allow_project' ? null : row.sessionId,
     projectDir: option === 'allow_project' ? at.projectDir : null,
-    matchKind: wholeCommand === null ? 'tool' : 'command_exact',
-    pattern: wholeCommand ?? row.tool,
-    effect: option === 'reject_session' ? 'reject' : 'allow',
+    matchKind: command === null ? 'tool' : 'command_exact',
+    pattern: command?.command ?? row.tool,
+    folder: command === null || effect === 'reject' ? null : resolve(at.projectDir, command.cwd),
+    effect,
     decisionId: row.id,
     createdAt: at.createdAt,
   }

@@ -1,8 +1,10 @@
+import { resolve } from 'node:path'
 import { assertNever } from '../../../shared/errors.ts'
 import type { Mode } from '../../../shared/vocabulary.ts'
 import { classifyCommand } from './command/classify.ts'
 import { commandPaths } from './command/paths.ts'
 import type { CommandPaths } from './command/paths.ts'
+import { isSensitivePath } from './command/sensitive.ts'
 import { isInside, isInsideAny, mayBeInside, mentions, pathBase, resolvePath } from './paths.ts'
 import type { PathBase } from './paths.ts'
 import { matchingRule } from './rules.ts'
@@ -50,9 +52,9 @@ export function evaluate(policy: PolicyInput, call: PolicyCall, ctx: PolicyConte
   const command = call.action?.kind === 'command' ? call.action.command : null
   const cwd = call.action?.kind === 'command' && call.action.cwd !== '' ? call.action.cwd : policy.roots[0]
   const base = pathBase(cwd, ctx.home)
-  const judgement = judge(call, command)
-  const risk = judgement?.risk ?? null
   const spelled = pathsIn(command, base)
+  const judgement = withGit(judge(call, command), spelled.gitFolders, ctx.gitRuns)
+  const risk = judgement?.risk ?? null
   const paths = namedPaths(call, base)
   const led = ledTo([...paths, ...spelled.candidates], ctx.follow)
 
@@ -78,16 +80,14 @@ export function evaluate(policy: PolicyInput, call: PolicyCall, ctx: PolicyConte
   if (decided.effect === 'block') return { ...decided, risk, code: 'policy_blocked' }
 
   const startsOutside = command !== null && [base.cwd, ...(ctx.follow?.(base.cwd) ?? [])].some(isOutside)
-  const isRepeatable = !startsOutside && (command !== null || outside === undefined)
+  const isRepeatable = !startsOutside && (command !== null || (outside === undefined && !paths.some(isSensitivePath)))
   const rule = matchingRule(ctx.rules, {
     call,
     command,
-    highRisk: risk === 'high',
+    folder: resolve(base.cwd),
     reachesOutside: outside !== undefined,
+    isRisky: risk === 'high' || paths.some(isSensitivePath),
     startsOutside,
-    paths,
-    commandPaths: spelled.candidates,
-    base,
   })
   if (rule === null) return isRepeatable ? { ...decided, risk } : { ...decided, risk, once: true }
   return rule.effect === 'reject'
@@ -121,6 +121,26 @@ function judge(call: PolicyCall, command: string | null): CommandRisk | null {
   if (command !== null) return classifyCommand(command)
   if (call.kind !== 'execute') return null
   return { risk: 'high', reason: 'The agent does not say which command it runs.', runsProject: false }
+}
+
+/** A look at a repository that may start a program is no mere look. */
+function withGit(
+  judgement: CommandRisk | null,
+  folders: CommandPaths['gitFolders'],
+  gitRuns: PolicyContext['gitRuns'],
+): CommandRisk | null {
+  if (judgement?.risk !== 'low' || gitRuns === undefined) return judgement
+  const why = folders === null ? 'It is not said in which folder.' : firstOf([...new Set(folders)], gitRuns)
+  if (why === null) return judgement
+  return { risk: 'medium', reason: `Git may start a program here. ${why}`, runsProject: false }
+}
+
+function firstOf(folders: readonly string[], gitRuns: (folder: string) => string | null): string | null {
+  for (const folder of folders) {
+    const why = gitRuns(folder)
+    if (why !== null) return why
+  }
+  return null
 }
 
 function fromTable(
@@ -189,7 +209,7 @@ function namedPaths(call: PolicyCall, base: PathBase): string[] {
   return [...call.locations, ...edits, ...folder].map((path) => resolvePath(path, base))
 }
 
-const NO_PATHS: CommandPaths = { candidates: [], named: [], climbed: [], unseen: null }
+const NO_PATHS: CommandPaths = { candidates: [], named: [], climbed: [], unseen: null, gitFolders: [] }
 
 function pathsIn(command: string | null, base: PathBase): CommandPaths {
   if (command === null) return NO_PATHS

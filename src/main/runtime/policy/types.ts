@@ -25,8 +25,10 @@ export interface PolicyCall {
 
 export interface PermissionRule {
   id: string
-  matchKind: 'command_exact' | 'command_prefix' | 'tool' | 'path_prefix'
+  matchKind: 'command_exact' | 'tool'
   pattern: string
+  /** The only folder that an allowed command may start in, absolute; null for every other rule. */
+  folder: string | null
   effect: 'allow' | 'reject'
 }
 
@@ -38,6 +40,8 @@ export interface PolicyContext {
   home?: string
   /** The places that an absolute path leads to by links, as far as they differ from it. Without it no link is seen. */
   follow?: (path: string) => readonly string[]
+  /** Why Git may start a program when it only looks, in an absolute folder; null: it starts none. */
+  gitRuns?: (folder: string) => string | null
 }
 
 export interface PolicyVerdict {

@@ -8,8 +8,9 @@ const Row = z.object({
   id: z.string(),
   session_id: z.string().nullable(),
   project_dir: z.string().nullable(),
-  match_kind: z.enum(['command_exact', 'command_prefix', 'tool', 'path_prefix']),
+  match_kind: z.enum(['command_exact', 'tool']),
   pattern: z.string(),
+  folder: z.string().nullable(),
   effect: z.enum(['allow', 'reject']),
   decision_id: z.string().nullable(),
   created_at: z.number(),
@@ -23,6 +24,7 @@ function toRule(raw: unknown): PermissionRule {
     projectDir: row.project_dir,
     matchKind: row.match_kind,
     pattern: row.pattern,
+    folder: row.folder,
     effect: row.effect,
     decisionId: row.decision_id,
     createdAt: row.created_at,
@@ -42,9 +44,9 @@ export function createRuleTable(db: Database) {
     )
     .pluck()
   const upsertSql = db.prepare(
-    `INSERT INTO permission_rules (id, session_id, project_dir, match_kind, pattern, effect, decision_id, created_at)
-     VALUES (@id, @sessionId, @projectDir, @matchKind, @pattern, @effect, @decisionId, @createdAt)
-     ON CONFLICT (ifnull(session_id, ''), ifnull(project_dir, ''), match_kind, pattern)
+    `INSERT INTO permission_rules (id, session_id, project_dir, match_kind, pattern, folder, effect, decision_id, created_at)
+     VALUES (@id, @sessionId, @projectDir, @matchKind, @pattern, @folder, @effect, @decisionId, @createdAt)
+     ON CONFLICT (ifnull(session_id, ''), ifnull(project_dir, ''), match_kind, pattern, ifnull(folder, ''))
      DO UPDATE SET effect = excluded.effect, decision_id = excluded.decision_id, created_at = excluded.created_at`,
   )
   const deleteSql = db.prepare('DELETE FROM permission_rules WHERE id = ?')

@@ -39,6 +39,11 @@ export function RuleRow({ rule, wanted, onWithdraw }: RuleRowProps) {
         </span>
       </div>
       <p className={styles.facts}>
+        {rule.folder !== null && rule.folder !== rule.projectDir && (
+          <span>
+            {permissions.startedIn} <PathText path={rule.folder} />
+          </span>
+        )}
         {rule.projectDir !== null && (
           <span>
             {permissions.inProject} <PathText path={rule.projectDir} />

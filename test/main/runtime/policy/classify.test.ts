@@ -151,6 +151,19 @@ describe('what hides a command', () => {
     "test -v 'a[$(ls)]'",
     "printf -v 'a[$(ls)]' x",
     "read 'a[$(ls)]' < f",
+    'toybox rm -rf x',
+    'flock /tmp/lock rm -rf x',
+    'strace -f -o out rm -rf x',
+    'watch -n 5 "rm -rf x"',
+    'unshare -r sudo ls',
+    'ssh host rm -rf /srv',
+    "ssh -p 22 host 'rm -rf /srv'",
+    'script -qc "rm -rf x" /dev/null',
+    'docker run -v=/:/host alpine',
+    'yarn npm publish',
+    'yarn workspace web publish',
+    'cargo +nightly publish',
+    'echo x >> .git/config',
   ]
   test('RT-A56 high stays high in disguise', () => {
     expect(classes(high)).toEqual(expected(high, 'high'))
@@ -230,6 +243,19 @@ describe('what hides a command', () => {
     "sed '1{els\n}' f",
     "sed 's/a/b/ w out' f",
     "sed 'k' f",
+    'HOME=./x git status',
+    'XDG_CONFIG_HOME=./x git log',
+    'date 010100002026',
+    'watch -n 5 kubectl get pods',
+    'ssh host uptime',
+    'cargo +nightly test',
+    'tar --checkpoint=1 --checkpoint-action=exec=sh -xf a.tar',
+    "rsync -e 'ssh -p 22' a host:b",
+    "vim -c ':!ls' f",
+    'npx left-pad',
+    'kubectl exec pod -- ls',
+    'ｌs -la',
+    'сat f',
   ]
   test('RT-A56 what changes something is at least medium', () => {
     expect(classes(medium)).toEqual(expected(medium, 'medium'))

@@ -1,7 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { evaluate, followLinks } from '../../../../src/main/runtime/policy/index.ts'
+import { evaluate, onDisk } from '../../../../src/main/runtime/policy/index.ts'
+import { followLinks } from '../../../../src/main/runtime/policy/links.ts'
 import type { PolicyCall } from '../../../../src/main/runtime/policy/index.ts'
 import type { Mode } from '../../../../src/shared/vocabulary.ts'
 import { createTempDir } from '../../../support/dir.ts'
@@ -37,7 +38,7 @@ function place() {
 function effect(mode: Mode, call: Partial<PolicyCall>, { root, dataDir, home }: Place): string {
   const whole: PolicyCall = { kind: 'execute', toolName: 'bash', action: null, complete: true, locations: [], ...call }
   const policy = { mode, unattended: false, sandbox: 'none' as const, roots: [root] }
-  return evaluate(policy, whole, { dataDir, rules: [], home, follow: followLinks }).effect
+  return evaluate(policy, whole, { dataDir, rules: [], home, ...onDisk }).effect
 }
 
 const run = (mode: Mode, text: string, where: Place): string =>
@@ -156,6 +157,118 @@ describe('RT-A57 links of the project', () => {
     using where = place()
     const linked = join(where.root, 'same')
     expect(run('agent', 'cat a.txt', { ...where, root: linked })).toBe('allow')
+  })
+})
+
+describe('RT-A57 a look at a repository whose own settings start a program', () => {
+  const LOOKS = ['git status', 'git diff --stat', 'git show HEAD', 'ls && git log -p', 'nice git -C . blame a.txt']
+  const both = (text: string, where: Place): string[] => [run('agent', text, where), run('plan', text, where)]
+  const settings = (where: Place, text: string, ...folder: string[]): void => {
+    const dir = join(where.root, ...folder)
+    mkdirSync(join(dir, 'objects'), { recursive: true })
+    mkdirSync(join(dir, 'refs'), { recursive: true })
+    mkdirSync(join(dir, 'hooks'), { recursive: true })
+    writeFileSync(join(dir, 'HEAD'), 'ref: refs/heads/main\n')
+    writeFileSync(join(dir, 'config'), text)
+  }
+  test.each([
+    '[diff]\nexternal = ./x',
+    '[DIFF "pdf"] TextConv = ./x',
+    '[diff.pdf]\ncommand=./x',
+    '[core]\nfsmonitor = ./x',
+    '[core]\npager = ./x',
+    '[pager]\ndiff = ./x',
+    '[filter "x"]\nclean = ./x',
+    '[filter "a\\"] b"]\nprocess = ./x',
+    '[gpg "ssh"]\nprogram = ./x',
+    '[user]\nname = a\\\n[diff]\nexternal = ./x\n[diff]\nexternal = ./x',
+    '[include]\npath = ../x',
+    '[includeIf "gitdir:/"]\npath = ../x',
+    '[core]\nworktree = /',
+    '[core]\nhooksPath = ~/x',
+    '[core]\n# a \\\nfsmonitor = ./x',
+    '[core]\nx = 1 # a \\\n',
+    '[core]\n= 1',
+    '[extensions]\nobjectFormat = sha256',
+    `[core]\nx = ${'1'.repeat(70_000)}`,
+  ])('is asked and, in plan, refused: %j', (text) => {
+    using where = place()
+    settings(where, text, '.git')
+    for (const look of LOOKS) expect([look, ...both(look, where)]).toEqual([look, 'ask', 'block'])
+    expect(run('yolo', 'git status', where)).toBe('allow')
+    expect(both('ls', where)).toEqual(['allow', 'allow'])
+  })
+
+  test('is let through where they start none', () => {
+    using where = place()
+    settings(
+      where,
+      '[core]\n\tbare = false\n\tfsmonitor = true\n\thooksPath = .husky/_\n[user] name = me # x\n',
+      '.git',
+    )
+    for (const look of LOOKS) expect([look, ...both(look, where)]).toEqual([look, 'allow', 'allow'])
+    settings(where, '[core]\n\tfsmonitor = true\r\n[remote "origin"]\n\turl = "a#b"\n', '.git')
+    expect(both('git status', where)).toEqual(['allow', 'allow'])
+    settings(where, '\uFEFF[core]\nbare = false', '.git')
+    expect(both('git status', where)).toEqual(['allow', 'allow'])
+  })
+
+  test('counts wherever Git finds them: above, in a worktree, in a folder that is a repository itself', () => {
+    using where = place()
+    const evil = '[core]\nfsmonitor = ./x'
+    settings(where, '', '.git')
+    settings(where, evil, 'src', 'bare')
+    expect(both('git status', where)).toEqual(['allow', 'allow'])
+    for (const look of [
+      'cd src/bare && git status',
+      'git -C src/bare log',
+      'env -Csrc/bare git log',
+      'cd src; git -C bare log',
+    ])
+      expect([look, ...both(look, where)]).toEqual([look, 'ask', 'block'])
+    for (const look of [
+      'cd s*/bare && git status',
+      'find . -execdir git status \\;',
+      'ls | xargs -I{} git -C {} status',
+    ])
+      expect([look, ...both(look, where)]).toEqual([look, 'ask', 'block'])
+    mkdirSync(join(where.root, 'tree'))
+    writeFileSync(join(where.root, 'tree', '.git'), 'gitdir: ../.git/worktrees/tree\n')
+    mkdirSync(join(where.root, '.git', 'worktrees', 'tree'), { recursive: true })
+    writeFileSync(join(where.root, '.git', 'worktrees', 'tree', 'commondir'), '../..\n')
+    expect(both('cd tree && git diff', where)).toEqual(['allow', 'allow'])
+    writeFileSync(join(where.root, '.git', 'worktrees', 'tree', 'config.worktree'), evil)
+    expect(both('cd tree && git diff', where)).toEqual(['ask', 'block'])
+    settings(where, '[core]\nworktree = ../..', '.git', 'modules')
+    writeFileSync(join(where.root, 'deep', '.git'), 'gitdir: ../.git/modules\n')
+    expect(both('cd deep && git diff', where)).toEqual(['ask', 'block'])
+    settings(where, '[core]\nworktree = ../../deep', '.git', 'modules')
+    expect(both('cd deep && git diff', where)).toEqual(['allow', 'allow'])
+    settings(where, evil, '.git')
+    expect(both('git -C src status', where)).toEqual(['ask', 'block'])
+    expect(both('git -C tree status', where)).toEqual(['ask', 'block'])
+  })
+
+  test('so does the hook of a refreshed index, and a repository that the index takes for a submodule', () => {
+    using where = place()
+    settings(where, '', '.git')
+    settings(where, '[core]\nfsmonitor = ./x', 'src', '.git')
+    const index = (version: number, mode: number): Buffer => {
+      const entry = Buffer.alloc(72)
+      entry.writeUInt32BE(mode, 24)
+      entry.write('\0src\0', 62 - 1, 'latin1')
+      return Buffer.concat([Buffer.from(`DIRC\0\0\0${String.fromCharCode(version)}\0\0\0\x01`, 'latin1'), entry])
+    }
+    const write = (bytes: Buffer): void => writeFileSync(join(where.root, '.git', 'index'), bytes)
+    write(index(2, 0o100644))
+    expect(both('git status', where)).toEqual(['allow', 'allow'])
+    write(index(2, 0o160000))
+    expect(both('git status', where)).toEqual(['ask', 'block'])
+    write(index(4, 0o160000).subarray(0, 40))
+    expect(both('git status', where)).toEqual(['ask', 'block'])
+    write(index(2, 0o100644))
+    writeFileSync(join(where.root, '.git', 'hooks', 'post-index-change'), '')
+    expect(both('git status', where)).toEqual(['ask', 'block'])
   })
 })
 

@@ -16,8 +16,9 @@ const aRule = (change: Partial<RuleView> = {}): RuleView => ({
   sessionId: null,
   sessionTitle: null,
   projectDir: '/home/me/api',
-  matchKind: 'command_prefix',
+  matchKind: 'command_exact',
   pattern: 'npm test',
+  folder: '/home/me/api/web',
   effect: 'allow',
   decisionId: null,
   createdAt: Date.now() - 60_000,
@@ -56,14 +57,17 @@ describe('the rules', () => {
           sessionTitle: 'Fix the flaky test',
           projectDir: null,
           effect: 'reject',
-          matchKind: 'path_prefix',
-          pattern: '/etc',
+          matchKind: 'tool',
+          pattern: 'Edit',
+          folder: null,
         }),
       ],
     })
     const [first, second] = within(await screen.findByRole('list', { name: 'Rules' })).getAllByRole('listitem')
-    expect(first?.textContent).toMatch(/Allowed.*May run what begins with npm test.*in this project \/home\/me\/api/)
-    expect(second?.textContent).toMatch(/Denied.*May not change files below \/etc.*in this session Fix the flaky test/)
+    expect(first?.textContent).toMatch(
+      /Allowed.*May run exactly npm test.*started in \/home\/me\/api\/web.*in this project \/home\/me\/api/,
+    )
+    expect(second?.textContent).toMatch(/Denied.*May not use the tool Edit.*in this session Fix the flaky test/)
   })
 
   test('one is withdrawn only after it was said what that means, and the focus stays in the view', async () => {

@@ -15,6 +15,8 @@ export interface CommandPaths {
   climbed: readonly string[]
   /** Why the command may reach where its text does not say; null: it says it all. */
   unseen: string | null
+  /** Folders that Git may be started in; null: in some that the text does not say. */
+  gitFolders: readonly string[] | null
 }
 
 const DEVICES = /^\/dev\/(?:null|zero|u?random|full|stdin|stdout|stderr|tty|fd(?:\/|$)|tcp\/|udp\/)/
@@ -42,7 +44,8 @@ export function commandPaths(text: string, base: PathBase): CommandPaths {
   const words = new Set<string>()
   const named = new Set<string>()
   const folders: string[] = []
-  collect(parse(text), { words, named, folders })
+  const found: Found = { words, named, folders, git: false, elsewhere: false }
+  collect(parse(text), found)
   const bases = [base]
   for (const folder of folders) {
     // Each folder is entered from each one before it: the order in which the text runs is not known.
@@ -56,7 +59,14 @@ export function commandPaths(text: string, base: PathBase): CommandPaths {
       .flatMap(climbs)
       .flatMap((word) => bases.slice(0, MAX_FOLDERS).map((known) => resolvePath(word, known))),
     unseen: unseenReach(text),
+    gitFolders: gitFolders(found, bases),
   }
+}
+
+function gitFolders({ git, elsewhere, folders }: Found, bases: readonly PathBase[]): string[] | null {
+  if (!git) return []
+  const isUnclear = elsewhere || bases.length > MAX_FOLDERS || folders.some((folder) => /[*?[{]/.test(folder))
+  return isUnclear ? null : bases.map(({ cwd }) => cwd)
 }
 
 const MAX_FOLDERS = 16
@@ -65,6 +75,10 @@ interface Found {
   words: Set<string>
   named: Set<string>
   folders: string[]
+  /** Git is started somewhere in it. */
+  git: boolean
+  /** Something is started in each folder that is found. */
+  elsewhere: boolean
 }
 
 function collect(node: SyntaxNode, found: Found): void {
@@ -86,8 +100,12 @@ function collectCommand(command: Extract<SyntaxNode, { type: 'Command' }>, found
     found.folders.push(folder)
     addNamed(folder, found.named)
   }
-  for (const [at, arg] of args.entries())
-    if (/^-C$|^--(?:chdir|directory|cwd|prefix)$/.test(arg)) found.folders.push(args[at + 1] ?? '.')
+  for (const [at, arg] of args.entries()) {
+    const [option, glued] = /^(?:-C|--(?:chdir|directory|cwd|prefix)(?:=|$))(.*)$/s.exec(arg) ?? []
+    if (option !== undefined) found.folders.push(glued || (args[at + 1] ?? '.'))
+  }
+  found.git ||= [name, ...args.map(programName)].includes('git')
+  found.elsewhere ||= args.some((arg) => /^-(?:exec|ok)dir$/.test(arg))
   if (PRINTS.has(name)) return
   // With `-e` or `-f` the pattern came already, or lies in a file.
   const patternGiven = args.some((arg) => /^(?:-[a-zA-Z]*[efL]|--(?:reg|expr|file|from|lib))/.test(arg))

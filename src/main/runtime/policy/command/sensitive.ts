@@ -37,7 +37,7 @@ export function isSensitivePath(text: string): boolean {
   if (segments.some((segment) => KEY_FOLDERS.has(segment))) return true
   if (START_FILES.has(last)) return true
   if (HOME_FILES.has(last) && HOME.test(path.slice(0, -last.length - 1))) return true
-  return segments.some((segment, at) => segment === '.git' && segments[at + 1] === 'hooks')
+  return segments.some((segment, at) => segment === '.git' && /^(?:hooks|config)$/.test(segments[at + 1] ?? ''))
 }
 
 /** `$HOME/x` and `${HOME}/x` mean `~/x`. */

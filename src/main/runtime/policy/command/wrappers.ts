@@ -38,6 +38,7 @@ const SYNTAX: Record<string, WrapperSyntax> = {
     longFlags: ['--append', '--portability', '--quiet', '--verbose'],
   },
   busybox: {},
+  toybox: {},
   caffeinate: { short: 'tw', flags: 'dimsu' },
   env: {
     short: 'uC',
@@ -166,8 +167,29 @@ function replacement(args: readonly Arg[]): string | null {
   return null
 }
 
+/** A command is told in its first words or not at all. */
+const MAX_LED = 16
+
+/**
+ * They start a command, here or elsewhere, behind options that are not known one by one: high if any of their words could
+ * begin a high one, or holds its text.
+ */
+const starter: Judge = (call) => {
+  let verdict = medium(`Starts a command (${call.name}).`)
+  for (const [at, arg] of call.args.slice(0, MAX_LED).entries()) {
+    if (!arg.literal || arg.text.startsWith('-')) continue
+    verdict = worse(verdict, call.judgeWords(call.args.slice(at)))
+    if (/\s/.test(arg.text)) verdict = worse(verdict, call.judgeText(arg))
+  }
+  return verdict
+}
+
 export const WRAPPERS: ProgramTable = [
-  ['builtin nice nohup stdbuf setsid timeout time busybox caffeinate', wrapper],
+  ['builtin nice nohup stdbuf setsid timeout time busybox toybox caffeinate', wrapper],
+  [
+    'watch flock strace ltrace taskset chrt setpriv unbuffer unshare nsenter chroot parallel systemd-run runuser script ssh',
+    starter,
+  ],
   ['command', command],
   ['ionice', ionice],
   ['env', env],

@@ -11,7 +11,7 @@ const READS = new Set(['ps', 'images', 'logs', 'inspect'])
 const KINDS = new Set(['volume', 'image', 'container', 'network'])
 
 function mountsRoot(args: Parameters<Judge>[0]['args']): boolean {
-  if (optionValues(args, { short: 'v', long: ['--volume'] }).some((value) => /^\/+(?::|$)/.test(value))) return true
+  if (optionValues(args, { short: 'v', long: ['--volume'] }).some((value) => /^=?\/+(?::|$)/.test(value))) return true
   return optionValues(args, { long: ['--mount'] }).some((value) => /(?:^|,)(?:source|src)=\/+(?:,|$)/.test(value))
 }
 

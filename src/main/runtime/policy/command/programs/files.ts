@@ -208,7 +208,7 @@ export const FILES: ProgramTable = [
   ['uniq', withOutputOperand({ short: 'fsw', long: ['--skip-fields', '--skip-chars', '--check-chars'] })],
   ['xxd', withOutputOperand({ short: 'clsogn' })],
   ['tree', withOption(/^(?:-[a-zA-Z]*o|--o)/)],
-  ['date', withOption(/^(?:-[a-zA-Z]*s|--s)/)],
+  ['date', withOption(/^(?:-[a-zA-Z]*s|--s|\d)/)],
   ['file', withOption(/^(?:-[a-zA-Z]*C|--comp)/)],
   ['less', withOption(/^(?:-[a-zA-Z]*[oOkK]|--l|--LO|\++(?![GgFf\d]*$|\/))/)],
   ['yq', withOption(/^(?:-[a-zA-Z]*[iw]|--in|--split-exp|-s)/)],

@@ -34,6 +34,8 @@ const NODE: Manager = {
   publishes: words('publish'),
   syntax: NODE_SYNTAX,
 }
+/** Its `.yarnrc.yml` may name the program that every command of it runs. */
+const YARN: Manager = { ...NODE, project: new Set([...(NODE.project ?? []), ...(NODE.lists ?? [])]), lists: words('') }
 const PIP: Manager = {
   lists: words('list show freeze check'),
   publishes: words(''),
@@ -43,14 +45,15 @@ const PIP: Manager = {
 const MANAGERS: Record<string, Manager> = {
   npm: NODE,
   pnpm: NODE,
-  yarn: NODE,
+  yarn: YARN,
+  // `tree`, `metadata` and Go's `list` ask the compiler, and the project's settings may put another in its place.
   cargo: {
-    project: words('build b check c test t clippy fmt doc'),
-    lists: words('tree metadata search info'),
+    project: words('build b check c test t clippy fmt doc tree metadata'),
+    lists: words('search info'),
     publishes: words('publish'),
     syntax: { short: 'CZ', long: ['--color', '--manifest-path', '--config'] },
   },
-  go: { project: words('build test vet fmt'), lists: words('list env version doc'), syntax: { short: 'C' } },
+  go: { project: words('build test vet fmt list'), lists: words('env version doc'), syntax: { short: 'C' } },
   pip: PIP,
   gem: { lists: words('list search info'), publishes: words('push') },
   twine: { publishes: words('upload') },
@@ -68,6 +71,9 @@ const MANAGERS: Record<string, Manager> = {
   choco: { lists: words('list search info') },
 }
 
+/** `yarn npm publish`, `yarn workspace x publish`, `cargo +nightly publish`. */
+const LEADS_ON = /^(?:npm|workspaces?|\+.+)$/
+
 /** Scripts whose name says that they change more than the project's build output. */
 const CHANGES = /^(?:install|uninstall|clean|distclean|deploy|publish|release)(?:[:.-]|$)/
 /** Options that name a program, a file of settings or another server to be used instead. */
@@ -82,9 +88,9 @@ const manager: Judge = (call) => {
   const before = command === undefined ? args : args.slice(0, args.indexOf(command))
   if (command === undefined) return medium(`Runs ${name}.`)
   const publishes = known.publishes?.has(command.text) === true
-  const unsure = before.some(
-    ({ text }) => text.startsWith('-') && !text.includes('=') && !takesNextWord(text, known.syntax ?? {}),
-  )
+  const unsure =
+    LEADS_ON.test(command.text) ||
+    before.some(({ text }) => text.startsWith('-') && !text.includes('=') && !takesNextWord(text, known.syntax ?? {}))
   if (publishes || (unsure && args.some((arg) => known.publishes?.has(arg.text) === true))) {
     return high(`Publishes a package (${name} ${command.text}).`)
   }
