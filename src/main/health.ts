@@ -6,14 +6,25 @@ import type { Providers, RouteNotice } from './providers/index.ts'
 
 /**
  * What `wheelhouse doctor` prints and the Health view shows: each thing that this machine has or lacks, with what to do
- * about it. Calls no model and changes nothing.
+ * about it. Calls no model and changes nothing. The agents are started for it, side by side, unless they are left out.
  */
 export async function checkHealth(
-  deps: { platform: OpenPlatform; providers: Providers; preflights: Preflights },
+  { platform, providers, preflights }: { platform: OpenPlatform; providers: Providers; preflights: Preflights },
+  { agents }: { agents: boolean },
   signal: AbortSignal,
 ): Promise<Check[]> {
-  const { platform, providers, preflights } = deps
-  const agents = preflights.list().map(async ({ agent }): Promise<Check[]> => {
+  return [
+    nodeCheck(),
+    { id: 'data_dir', label: 'Data folder', status: 'pass', message: platform.paths.dataDir, hint: null },
+    databaseCheck(platform),
+    await credentialsCheck(providers),
+    ...routesCheck(providers),
+    ...(agents ? await agentChecks(preflights, signal) : []),
+  ]
+}
+
+async function agentChecks(preflights: Preflights, signal: AbortSignal): Promise<Check[]> {
+  const checks = preflights.list().map(async ({ agent }): Promise<Check[]> => {
     try {
       const { preflight } = await preflights.run(agent.id, signal)
       return (preflight?.checks ?? []).map((check) => ({
@@ -29,14 +40,7 @@ export async function checkHealth(
       return [{ id: `agent.${agent.id}`, label: agent.label, status: 'warn', message, hint: detail ?? null }]
     }
   })
-  return [
-    nodeCheck(),
-    { id: 'data_dir', label: 'Data folder', status: 'pass', message: platform.paths.dataDir, hint: null },
-    databaseCheck(platform),
-    await credentialsCheck(providers),
-    ...routesCheck(providers),
-    ...(await Promise.all(agents)).flat(),
-  ]
+  return (await Promise.all(checks)).flat()
 }
 
 function nodeCheck(): Check {

@@ -244,7 +244,8 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
     trust,
     views,
   })
-  const health = (signal: AbortSignal) => checkHealth({ platform, providers, preflights }, signal)
+  const health = (of: { agents: boolean }, signal: AbortSignal) =>
+    checkHealth({ platform, providers, preflights }, of, signal)
   const bridge: BridgeServer = createBridgeServer({
     clock,
     ids,
@@ -273,7 +274,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
             clock,
             secrets: platform.secrets,
             readLog: platform.readLog,
-            health,
+            health: (signal) => health({ agents: true }, signal),
             facts: () => diagnosticFacts({ runtime, executor, providers, settings, version: APP_VERSION }),
           },
           signal,

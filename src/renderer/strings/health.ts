@@ -33,8 +33,9 @@ export const health = {
   diagnostics: 'Export diagnostics',
   diagnosing: 'Collecting…',
   checks: 'This machine',
-  checksText: 'What Wheelhouse needs from this machine. “npm run -s wheelhouse -- doctor” prints the same.',
-  checking: 'Checking… an agent may take a while to answer.',
+  checksText:
+    'What Wheelhouse needs from this machine. “npm run -s wheelhouse -- doctor” prints it, and the agents below.',
+  checking: 'Checking…',
   checkAgain: 'Check again',
   missing: 'Missing',
   status: { pass: 'Fine', warn: 'Note', fail: 'Failed' },

@@ -35,7 +35,7 @@ export interface SystemHandlerDeps {
   /** What the person's own Codex rules allow. */
   codexRules(): Promise<string[]>
   shell: () => ShellPort
-  health: (signal: AbortSignal) => Promise<Check[]>
+  health: (of: { agents: boolean }, signal: AbortSignal) => Promise<Check[]>
   diagnostics: (signal: AbortSignal) => Promise<Diagnostics>
   app: { version: string; homeDir: string }
 }
@@ -58,7 +58,7 @@ export function systemHandlers(deps: SystemHandlerDeps): HandlersOf<typeof syste
         throw new AppError('sender_refused', 'Only another start of Wheelhouse may ask for that.')
       return deps.shell().activate(want)
     },
-    'system.health': async (_input, { signal }) => ({ checks: await deps.health(signal) }),
+    'system.health': async ({ agents }, { signal }) => ({ checks: await deps.health({ agents }, signal) }),
     'system.logs.tail': async ({ lines }) => {
       const tail = await platform.readLog({ maxLines: lines, maxBytes: 1_048_576 })
       return { lines: tail.map((line) => JSON.stringify(line)) }

@@ -3,7 +3,7 @@ import type { DecisionView } from '../../../shared/bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { useView, viewHash } from '../../stores/navigation.ts'
 import { Revealed } from '../../text/index.ts'
-import { EmptyState, ViewHead } from '../../ui/index.ts'
+import { EmptyState, View } from '../../ui/index.ts'
 import { ApprovalCard } from './ApprovalCard.tsx'
 import { Settled } from './Settled.tsx'
 import { isViewKey, pendingCards } from './useCardKeys.ts'
@@ -15,7 +15,6 @@ export function ApprovalsView() {
   const { loaded, shown, pendingCount, recent, release } = useShown()
   const view = useView()
   const wanted = view.kind === 'approvals' ? view.decisionId : null
-  const viewRef = useRef<HTMLElement>(null)
   const headingRef = useRef<HTMLHeadingElement>(null)
   useMoveKeys()
   useWanted(wanted, loaded)
@@ -36,20 +35,21 @@ export function ApprovalsView() {
   }
 
   return (
-    <section ref={viewRef} className={styles.view} aria-labelledby="approvals-heading">
-      <ViewHead
-        id="approvals-heading"
-        title={strings.approvals.heading}
-        headingRef={headingRef}
-        action={
-          <a className={styles.more} href={viewHash({ kind: 'permissions' })}>
-            {strings.permissions.rulesAndHistory}
-          </a>
-        }
-      >
-        {pendingCount > 0 && <span className={styles.count}>{strings.approvals.pendingCount(pendingCount)}</span>}
-        {pendingCount > 0 && <span className={styles.hint}>{strings.approvals.keysHint}</span>}
-      </ViewHead>
+    <View
+      title={strings.approvals.heading}
+      headingRef={headingRef}
+      action={
+        <a className={styles.more} href={viewHash({ kind: 'permissions' })}>
+          {strings.permissions.rulesAndHistory}
+        </a>
+      }
+      beside={
+        <>
+          {pendingCount > 0 && <span className={styles.count}>{strings.approvals.pendingCount(pendingCount)}</span>}
+          {pendingCount > 0 && <span className={styles.hint}>{strings.approvals.keysHint}</span>}
+        </>
+      }
+    >
       {loaded && shown.length === 0 && (
         <EmptyState title={strings.approvals.empty}>{strings.approvals.emptyText}</EmptyState>
       )}
@@ -66,7 +66,7 @@ export function ApprovalsView() {
         </div>
       )}
       {recent.length > 0 && <Recent decisions={recent} />}
-    </section>
+    </View>
   )
 }
 

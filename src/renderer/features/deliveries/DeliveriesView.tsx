@@ -5,7 +5,7 @@ import type { AppError } from '../../../shared/errors.ts'
 import { useBridge, useBridgeStatus } from '../../bridge/index.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { strings } from '../../strings/index.ts'
-import { Button, EmptyState, ErrorNote, Select, ViewHead } from '../../ui/index.ts'
+import { Button, EmptyState, ErrorNote, Select, View } from '../../ui/index.ts'
 import { DeliveryRow } from './DeliveryRow.tsx'
 import { useFreshDeliveries } from './usePlaces.ts'
 import styles from './deliveries.module.css'
@@ -24,18 +24,16 @@ export function DeliveriesView() {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetching } = useDeliveries(status)
   const rows = data?.pages.flatMap((page) => page.deliveries) ?? []
   return (
-    <section className={styles.view} aria-labelledby="deliveries-heading">
-      <ViewHead
-        id="deliveries-heading"
-        title={deliveries.heading}
-        about={deliveries.about}
-        action={
-          <>
-            <Select label={deliveries.status} tone="quiet" value={status} items={STATUSES} onChange={setStatus} />
-            <Button onClick={() => navigate({ kind: 'settings' })}>{deliveries.settings}</Button>
-          </>
-        }
-      />
+    <View
+      title={deliveries.heading}
+      about={deliveries.about}
+      action={
+        <>
+          <Select label={deliveries.status} tone="quiet" value={status} items={STATUSES} onChange={setStatus} />
+          <Button onClick={() => navigate({ kind: 'settings' })}>{deliveries.settings}</Button>
+        </>
+      }
+    >
       {error !== null && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {data !== undefined && rows.length === 0 && status === 'all' && (
         <EmptyState title={deliveries.none}>{deliveries.noneHint}</EmptyState>
@@ -55,7 +53,7 @@ export function DeliveriesView() {
           {deliveries.more}
         </Button>
       )}
-    </section>
+    </View>
   )
 }
 

@@ -1,6 +1,6 @@
 import { useTopic } from '../../stores/app-stores.tsx'
 import { strings } from '../../strings/index.ts'
-import { ViewHead } from '../../ui/index.ts'
+import { View } from '../../ui/index.ts'
 import { Requests } from './Requests.tsx'
 import { NewKey } from './NewKey.tsx'
 import { TakeoverRow } from './TakeoverRow.tsx'
@@ -11,19 +11,16 @@ export function GatewayView() {
   const view = useTopic('gateway', (state) => state.value)
   const { gateway } = strings
   return (
-    <section className={styles.view} aria-labelledby="gateway-heading">
-      <div className={styles.head}>
-        <ViewHead id="gateway-heading" title={gateway.heading} about={gateway.intro} />
-        {view !== null && (
-          <p className={styles.small} data-failed={view.code === null ? undefined : ''}>
-            {view.listening
-              ? gateway.listening(view.address)
-              : view.code === null
-                ? gateway.notListening
-                : gateway.failed}
-          </p>
-        )}
-      </div>
+    <View title={gateway.heading} about={gateway.intro}>
+      {view !== null && (
+        <p className={styles.small} data-failed={view.code === null ? undefined : ''}>
+          {view.listening
+            ? gateway.listening(view.address)
+            : view.code === null
+              ? gateway.notListening
+              : gateway.failed}
+        </p>
+      )}
       {view?.takeovers.some(({ enabled }) => enabled) === true && <NewKey />}
       {view !== null && (
         <ul className={styles.rows}>
@@ -33,6 +30,6 @@ export function GatewayView() {
         </ul>
       )}
       <Requests />
-    </section>
+    </View>
   )
 }

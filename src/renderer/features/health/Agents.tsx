@@ -1,4 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useEffectEvent } from 'react'
 import type { AgentView } from '../../../shared/bridge/index.ts'
 import { useCall, useChange } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
@@ -35,11 +36,19 @@ function AgentRow({ agent }: { agent: AgentView }) {
       { agentId: agent.id },
       { onSettled: () => void queries.invalidateQueries({ queryKey: ['agents.list'] }) },
     )
+  const checkUnchecked = useEffectEvent(() => {
+    if (agent.unchecked) check()
+  })
+  useEffect(() => checkUnchecked(), [])
   return (
     <li className={styles.row}>
       <div className={styles.rowHead}>
         <strong className={styles.name}>{agent.label}</strong>
-        <StateMark showLabel {...readinessOf(agent)} />
+        {preflight.isPending ? (
+          <StateMark showLabel state="running" label={strings.agents.checking} />
+        ) : (
+          <StateMark showLabel {...readinessOf(agent)} />
+        )}
         {agent.version !== null && <span className={styles.small}>{agent.version}</span>}
         {agent.path !== null && <PathText path={agent.path} />}
         <span className={styles.actions}>

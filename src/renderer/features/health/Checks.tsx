@@ -6,7 +6,7 @@ import { Section } from './Section.tsx'
 import styles from './health.module.css'
 
 export function Checks() {
-  const checks = useCall('system.health', {})
+  const checks = useCall('system.health', { agents: false })
   const again = (): void => void checks.refetch()
   const { health } = strings
   return (

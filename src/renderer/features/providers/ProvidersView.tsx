@@ -4,7 +4,7 @@ import type { AppError } from '../../../shared/errors.ts'
 import { useCall, useChange } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { navigate, useView } from '../../stores/navigation.ts'
-import { Button, EmptyState, ErrorNote, ViewHead } from '../../ui/index.ts'
+import { Button, EmptyState, ErrorNote, View } from '../../ui/index.ts'
 import { ConnectionDialog } from './ConnectionDialog.tsx'
 import { ConnectionRow } from './ConnectionRow.tsx'
 import { Fallbacks } from './Fallbacks.tsx'
@@ -36,13 +36,11 @@ export function ProvidersView() {
   )
   const backend = catalog === null ? null : providers.backend(catalog.credentialBackend)
   return (
-    <section className={styles.view} aria-labelledby="providers-heading">
-      <ViewHead
-        id="providers-heading"
-        title={providers.heading}
-        about={providers.intro}
-        action={catalog !== null && catalog.connections.length > 0 && add}
-      />
+    <View
+      title={providers.heading}
+      about={providers.intro}
+      action={catalog !== null && catalog.connections.length > 0 && add}
+    >
       {backend !== null && <p className={styles.warning}>{backend}</p>}
       {catalog?.credentialBackend === 'file' && <LookForKeychain />}
       {notDefault !== null && (
@@ -78,7 +76,7 @@ export function ProvidersView() {
           onClose={close}
         />
       )}
-    </section>
+    </View>
   )
 }
 

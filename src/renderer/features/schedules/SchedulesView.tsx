@@ -3,7 +3,7 @@ import type { ScheduleView } from '../../../shared/bridge/index.ts'
 import { useTopic } from '../../stores/app-stores.tsx'
 import { strings } from '../../strings/index.ts'
 import { navigate, useView } from '../../stores/navigation.ts'
-import { Button, EmptyState, ViewHead } from '../../ui/index.ts'
+import { Button, EmptyState, View } from '../../ui/index.ts'
 import { DeleteSchedule } from './DeleteSchedule.tsx'
 import { ScheduleDialog } from './ScheduleDialog.tsx'
 import { ScheduleRow } from './ScheduleRow.tsx'
@@ -30,13 +30,7 @@ export function SchedulesView() {
     if (wanted) navigate({ kind: 'schedules' })
   }
   return (
-    <section className={styles.view} aria-labelledby="schedules-heading">
-      <ViewHead
-        id="schedules-heading"
-        title={schedules.heading}
-        about={schedules.about}
-        action={all.length > 0 && addButton}
-      />
+    <View title={schedules.heading} about={schedules.about} action={all.length > 0 && addButton}>
       {loaded && !executing && all.length > 0 && <p className={styles.warn}>{schedules.notExecuting}</p>}
       {loaded && all.length === 0 && (
         <EmptyState title={schedules.none} action={addButton}>
@@ -59,6 +53,6 @@ export function SchedulesView() {
         <ScheduleDialog schedule={open.kind === 'edit' ? open.schedule : null} onClose={close} />
       )}
       {open?.kind === 'delete' && <DeleteSchedule schedule={open.schedule} onClose={close} />}
-    </section>
+    </View>
   )
 }

@@ -5,7 +5,7 @@ import { Places } from '../deliveries/index.ts'
 import { useView } from '../../stores/navigation.ts'
 import { strings } from '../../strings/index.ts'
 import { McpServers } from '../mcp/index.ts'
-import { ViewHead } from '../../ui/index.ts'
+import { View } from '../../ui/index.ts'
 import { Choice, OnOff, WholeNumber } from './controls.tsx'
 import { DoNotDisturb } from './DoNotDisturb.tsx'
 import { OsMode } from './OsMode.tsx'
@@ -23,8 +23,7 @@ export function SettingsView() {
   const part = view.kind === 'settings' ? view.part : undefined
   const { settings } = strings
   return (
-    <section className={styles.view} aria-labelledby="settings-heading">
-      <ViewHead id="settings-heading" title={settings.heading} />
+    <View title={settings.heading}>
       {loaded && (
         <>
           <Section title={settings.sections.appearance}>
@@ -57,7 +56,7 @@ export function SettingsView() {
           </Section>
         </>
       )}
-    </section>
+    </View>
   )
 }
 

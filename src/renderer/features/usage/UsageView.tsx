@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { useCall } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
-import { ErrorNote, Select, ViewHead } from '../../ui/index.ts'
+import { ErrorNote, Select, View } from '../../ui/index.ts'
 import { Charts } from './Charts.tsx'
 import { useGroupNames } from './useGroupNames.ts'
 import { UsageTable } from './UsageTable.tsx'
@@ -25,8 +25,7 @@ export function UsageView() {
   const { usage } = strings
   const rows = summary.data?.rows ?? null
   return (
-    <section className={styles.view} aria-labelledby="usage-heading">
-      <ViewHead id="usage-heading" title={usage.heading} about={usage.intro} />
+    <View title={usage.heading} about={usage.intro}>
       <div className={styles.pickers}>
         <Select<UsageGroup>
           label={usage.by}
@@ -55,6 +54,6 @@ export function UsageView() {
           />
         </>
       )}
-    </section>
+    </View>
   )
 }

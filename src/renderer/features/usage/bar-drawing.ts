@@ -19,6 +19,8 @@ const DOWN_ROW = 24
 const NAMES_WIDTH = 120
 const VALUES_WIDTH = 56
 const LETTERS = 16
+/** There is no half a request: lines stand at whole numbers. */
+const STEPS = Array.from({ length: 12 }, (_, zeros) => [1, 2, 5].map((digit) => digit * 10 ** zeros)).flat()
 
 /** Draws bars into `place`, wide as it is, until `end`. Where there is no canvas (a test's page) nothing is drawn. */
 export function drawBars(place: HTMLElement, options: BarOptions): { end(): void } {
@@ -82,6 +84,7 @@ function optionsOf(
     stroke: muted,
     grid: { stroke: lines, width: 1 },
     ticks: { show: false },
+    incrs: STEPS,
     values: (_plot, splits) => splits.map((value) => format(value)),
   }
   return {

@@ -49,6 +49,21 @@ describe('the health view', () => {
     expect(screen.getByText('Install one.')).toBeDefined()
   })
 
+  test('this machine is told at once; an agent that nobody looked at is checked beside it', async () => {
+    const codex = { id: 'codex' as const, label: 'Codex', path: null, version: null, checks: [] }
+    let unchecked = true
+    const { host } = show({
+      'agents.list': () => ({ agents: [{ ...codex, available: !unchecked, unchecked }] }),
+      'agents.preflight': () => {
+        unchecked = false
+        return { ...codex, available: true, unchecked }
+      },
+    })
+    expect(await screen.findByText('Ready')).toBeDefined()
+    expect(host.calls('system.health')).toEqual([{ agents: false }])
+    expect(host.calls('agents.preflight')).toEqual([{ agentId: 'codex' }])
+  })
+
   test.each([
     ['was never installed', null, 'Not installed', 'Missing'],
     ['is there and does not start', '/usr/bin/codex', 'Not ready', 'Failed'],
