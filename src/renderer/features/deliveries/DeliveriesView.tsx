@@ -5,7 +5,7 @@ import type { AppError } from '../../../shared/errors.ts'
 import { useBridge, useBridgeStatus } from '../../bridge/index.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { strings } from '../../strings/index.ts'
-import { Button, EmptyState, ErrorNote, Select, View } from '../../ui/index.ts'
+import { Button, EmptyState, ErrorNote, Rows, Select, View } from '../../ui/index.ts'
 import { DeliveryRow } from './DeliveryRow.tsx'
 import { useFreshDeliveries } from './usePlaces.ts'
 import styles from './deliveries.module.css'
@@ -42,11 +42,11 @@ export function DeliveriesView() {
         <p className={styles.small}>{deliveries.noneOfThese}</p>
       )}
       {rows.length > 0 && (
-        <ul className={styles.rows} aria-label={deliveries.heading}>
+        <Rows aria-label={deliveries.heading}>
           {rows.map((delivery) => (
             <DeliveryRow key={delivery.id} delivery={delivery} />
           ))}
-        </ul>
+        </Rows>
       )}
       {hasNextPage && (
         <Button tone="quiet" pending={isFetching} onClick={() => void fetchNextPage()}>

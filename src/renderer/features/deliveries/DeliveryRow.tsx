@@ -4,7 +4,7 @@ import { useChange } from '../../bridge/index.ts'
 import { viewHash } from '../../stores/navigation.ts'
 import { strings } from '../../strings/index.ts'
 import { exactTime, Revealed, shortTime, timeOfDay, useNow } from '../../text/index.ts'
-import { Button, ErrorNote, StateMark } from '../../ui/index.ts'
+import { Button, ErrorNote, Facts, Row, RowActions, RowHead, StateMark } from '../../ui/index.ts'
 import type { MarkState } from '../../ui/index.ts'
 import { titleOf } from '../sessions/index.ts'
 import styles from './deliveries.module.css'
@@ -30,20 +30,20 @@ export function DeliveryRow({ delivery }: { delivery: DeliveryView }) {
   const attempts = Math.max(0, ...operations.map((operation) => operation.attempts))
   const nextAt = Math.min(...operations.flatMap(({ nextAttemptAt }) => nextAttemptAt ?? []))
   return (
-    <li className={styles.row}>
-      <div className={styles.rowHead}>
+    <Row>
+      <RowHead>
         <StateMark showLabel state={MARKS[status]} label={deliveries.state(status)} />
-        <strong className={styles.name}>
+        <strong>
           <Revealed text={deliveries.to(delivery.targetName, delivery.transport)} />
         </strong>
         <a href={viewHash({ kind: 'session', sessionId: delivery.sessionId, turnId: delivery.runId })}>
           {titleOf({ title: delivery.sessionTitle })}
         </a>
-        <span className={styles.actions}>
+        <RowActions>
           {broken !== undefined && <Retry operation={broken} name={titleOf({ title: delivery.sessionTitle })} />}
-        </span>
-      </div>
-      <p className={styles.facts}>
+        </RowActions>
+      </RowHead>
+      <Facts>
         <time dateTime={new Date(delivery.updatedAt).toISOString()} title={exactTime(delivery.updatedAt)}>
           {shortTime(delivery.updatedAt, nowMs)}
         </time>
@@ -55,8 +55,8 @@ export function DeliveryRow({ delivery }: { delivery: DeliveryView }) {
             {deliveries.reason(code)}
           </span>
         ))}
-      </p>
-    </li>
+      </Facts>
+    </Row>
   )
 }
 

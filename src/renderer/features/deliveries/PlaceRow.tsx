@@ -2,7 +2,7 @@ import type { TargetView } from '../../../shared/bridge/index.ts'
 import { useChange } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { PathText, Revealed } from '../../text/index.ts'
-import { Button, ErrorNote, Menu, StateMark } from '../../ui/index.ts'
+import { Button, ErrorNote, Facts, Menu, Row, RowActions, RowHead, StateMark } from '../../ui/index.ts'
 import styles from './deliveries.module.css'
 
 export interface PlaceRowProps {
@@ -18,17 +18,17 @@ export function PlaceRow({ place, onEdit, onRemove }: PlaceRowProps) {
   const { name, kind, enabled, unusable } = place
   const send = (): void => test.mutate({ id: place.id })
   return (
-    <li className={styles.row}>
-      <div className={styles.rowHead}>
+    <Row>
+      <RowHead>
         <StateMark
           showLabel
           state={!enabled ? 'idle' : unusable === null ? 'completed' : 'failed'}
           label={enabled ? deliveries.kind(kind) : `${deliveries.kind(kind)}, ${deliveries.off.toLowerCase()}`}
         />
-        <strong className={styles.name}>
+        <strong>
           <Revealed text={name} />
         </strong>
-        <span className={styles.actions}>
+        <RowActions>
           <Button pending={test.isPending} aria-label={deliveries.named(deliveries.test, name)} onClick={send}>
             {test.isPending ? deliveries.testing : deliveries.test}
           </Button>
@@ -40,15 +40,15 @@ export function PlaceRow({ place, onEdit, onRemove }: PlaceRowProps) {
               { label: deliveries.remove, tone: 'danger', onSelect: onRemove },
             ]}
           />
-        </span>
-      </div>
-      <p className={styles.facts}>
+        </RowActions>
+      </RowHead>
+      <Facts>
         {place.folder !== null && <PathText path={place.folder} />}
         {place.address !== null && <code>{place.address}</code>}
         {place.hasToken && <span>{deliveries.withToken}</span>}
         {place.plaintext && <span className={styles.warn}>{deliveries.plaintext}</span>}
         <span>{deliveries.runsOf[place.runs]}</span>
-      </p>
+      </Facts>
       {unusable !== null && <p className={styles.warn}>{unusable}</p>}
       {test.data !== undefined && (
         <p role="status" className={test.data.delivered ? styles.small : styles.warn}>
@@ -58,6 +58,6 @@ export function PlaceRow({ place, onEdit, onRemove }: PlaceRowProps) {
         </p>
       )}
       {test.error !== null && <ErrorNote error={test.error} onRetry={send} />}
-    </li>
+    </Row>
   )
 }

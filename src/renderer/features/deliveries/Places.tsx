@@ -2,7 +2,7 @@ import { useState } from 'react'
 import type { TargetView } from '../../../shared/bridge/index.ts'
 import { viewHash } from '../../stores/navigation.ts'
 import { strings } from '../../strings/index.ts'
-import { Button, ErrorNote } from '../../ui/index.ts'
+import { Button, ErrorNote, Rows } from '../../ui/index.ts'
 import { PlaceDialog } from './PlaceDialog.tsx'
 import { PlaceRow } from './PlaceRow.tsx'
 import { RemovePlace } from './RemovePlace.tsx'
@@ -28,7 +28,7 @@ export function Places() {
       {places.error !== null && <ErrorNote error={places.error} onRetry={() => void places.refetch()} />}
       {places.data !== undefined && targets.length === 0 && <p className={styles.small}>{deliveries.noPlaces}</p>}
       {targets.length > 0 && (
-        <ul className={styles.rows} aria-label={deliveries.places}>
+        <Rows aria-label={deliveries.places}>
           {targets.map((place) => (
             <PlaceRow
               key={place.id}
@@ -37,7 +37,7 @@ export function Places() {
               onRemove={() => setOpen({ kind: 'remove', place })}
             />
           ))}
-        </ul>
+        </Rows>
       )}
       {open !== null && open.kind !== 'remove' && (
         <PlaceDialog

@@ -1,6 +1,6 @@
 import { useTopic } from '../../stores/app-stores.tsx'
 import { strings } from '../../strings/index.ts'
-import { View } from '../../ui/index.ts'
+import { Rows, View } from '../../ui/index.ts'
 import { Requests } from './Requests.tsx'
 import { NewKey } from './NewKey.tsx'
 import { TakeoverRow } from './TakeoverRow.tsx'
@@ -23,11 +23,11 @@ export function GatewayView() {
       )}
       {view?.takeovers.some(({ enabled }) => enabled) === true && <NewKey />}
       {view !== null && (
-        <ul className={styles.rows}>
+        <Rows>
           {view.takeovers.map((takeover) => (
             <TakeoverRow key={takeover.client} takeover={takeover} upstream={view.upstreams[takeover.client]} />
           ))}
-        </ul>
+        </Rows>
       )}
       <Requests />
     </View>

@@ -5,7 +5,17 @@ import { useTopic } from '../../stores/app-stores.tsx'
 import { viewHash } from '../../stores/navigation.ts'
 import { strings } from '../../strings/index.ts'
 import { PathText } from '../../text/index.ts'
-import { Button, ConfirmDialog, ErrorNote, Select, StateMark, Switch } from '../../ui/index.ts'
+import {
+  Button,
+  ConfirmDialog,
+  ErrorNote,
+  Row,
+  RowActions,
+  RowHead,
+  Select,
+  StateMark,
+  Switch,
+} from '../../ui/index.ts'
 import type { MarkState } from '../../ui/index.ts'
 import { BreakerMark } from '../providers/index.ts'
 import { EnableDialog } from './EnableDialog.tsx'
@@ -27,13 +37,13 @@ export function TakeoverRow({ takeover, upstream }: { takeover: TakeoverView; up
   const disable = useChange('gateway.disable')
   const { gateway } = strings
   return (
-    <li className={styles.row} data-state={state}>
-      <div className={styles.rowHead}>
+    <Row data-state={state}>
+      <RowHead>
         <StateMark showLabel state={MARKS[state]} label={gateway.state(state)} />
         <strong>{gateway.client(client)}</strong>
         <PathText path={configPath} />
         <Upstream client={client} chosen={upstream} />
-        <span className={styles.actions}>
+        <RowActions>
           {state === 'drifted' && (
             <Button aria-label={gateway.named(gateway.repair, client)} onClick={() => setAsking('repair')}>
               {gateway.repair}
@@ -44,8 +54,8 @@ export function TakeoverRow({ takeover, upstream }: { takeover: TakeoverView; up
               {gateway.restore}
             </Button>
           )}
-        </span>
-      </div>
+        </RowActions>
+      </RowHead>
       {/* It shows what is, never what was asked for. */}
       <Switch
         label={gateway.toggle(client)}
@@ -59,7 +69,7 @@ export function TakeoverRow({ takeover, upstream }: { takeover: TakeoverView; up
       {asking === 'enable' && <EnableDialog client={client} upstream={upstream} onClose={() => setAsking(null)} />}
       {asking === 'repair' && <RepairDialog client={client} onClose={() => setAsking(null)} />}
       {asking === 'restore' && <RestoreDialog client={client} onClose={() => setAsking(null)} />}
-    </li>
+    </Row>
   )
 }
 

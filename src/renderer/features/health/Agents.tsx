@@ -4,7 +4,7 @@ import type { AgentView } from '../../../shared/bridge/index.ts'
 import { useCall, useChange } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { PathText } from '../../text/index.ts'
-import { Button, ErrorNote, StateMark } from '../../ui/index.ts'
+import { Button, ErrorNote, Row, RowActions, RowHead, Rows, StateMark } from '../../ui/index.ts'
 import { AddAgentButton } from './AddAgentButton.tsx'
 import { CheckList } from './CheckList.tsx'
 import { RemoveAgent } from './RemoveAgent.tsx'
@@ -17,11 +17,11 @@ export function Agents() {
   return (
     <Section title={strings.health.agents} about={strings.health.agentsText} action={<AddAgentButton />}>
       {agents.error !== null && <ErrorNote error={agents.error} onRetry={() => void agents.refetch()} />}
-      <ul className={styles.rows}>
+      <Rows>
         {(agents.data?.agents ?? []).map((agent) => (
           <AgentRow key={agent.id} agent={agent} />
         ))}
-      </ul>
+      </Rows>
     </Section>
   )
 }
@@ -41,9 +41,9 @@ function AgentRow({ agent }: { agent: AgentView }) {
   })
   useEffect(() => checkUnchecked(), [])
   return (
-    <li className={styles.row}>
-      <div className={styles.rowHead}>
-        <strong className={styles.name}>{agent.label}</strong>
+    <Row>
+      <RowHead>
+        <strong>{agent.label}</strong>
         {preflight.isPending ? (
           <StateMark showLabel state="running" label={strings.agents.checking} />
         ) : (
@@ -51,17 +51,17 @@ function AgentRow({ agent }: { agent: AgentView }) {
         )}
         {agent.version !== null && <span className={styles.small}>{agent.version}</span>}
         {agent.path !== null && <PathText path={agent.path} />}
-        <span className={styles.actions}>
+        <RowActions>
           <Button pending={preflight.isPending} aria-label={health.named(checkWords, agent.label)} onClick={check}>
             {checkWords}
           </Button>
           {agent.commandLine !== undefined && <RemoveAgent agent={agent} />}
-        </span>
-      </div>
+        </RowActions>
+      </RowHead>
       {agent.commandLine !== undefined && <code className={styles.small}>{agent.commandLine}</code>}
       {agent.remark !== undefined && <p className={styles.small}>{agent.remark}</p>}
       {preflight.error !== null && <ErrorNote error={preflight.error} onRetry={check} />}
       {agent.checks.length > 0 && <CheckList checks={agent.checks} missing={isMissing(agent)} />}
-    </li>
+    </Row>
   )
 }

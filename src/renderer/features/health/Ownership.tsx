@@ -3,7 +3,7 @@ import { useCall } from '../../bridge/index.ts'
 import { viewHash } from '../../stores/navigation.ts'
 import { strings } from '../../strings/index.ts'
 import { exactTime, timeOfDay, shortTime, useNow } from '../../text/index.ts'
-import { Button, ErrorNote, StateMark } from '../../ui/index.ts'
+import { Button, ErrorNote, Row, RowHead, Rows, StateMark } from '../../ui/index.ts'
 import type { MarkState } from '../../ui/index.ts'
 import { titleOf } from '../sessions/index.ts'
 import { Recovered } from './Recovered.tsx'
@@ -45,11 +45,11 @@ export function Ownership() {
       {owners.error !== null && <ErrorNote error={owners.error} onRetry={again} />}
       {owners.data !== undefined && found.length === 0 && <p className={styles.small}>{health.nothingRuns}</p>}
       {found.length > 0 && (
-        <ul className={styles.rows} aria-label={health.ownership}>
+        <Rows aria-label={health.ownership}>
           {found.map((owner) => (
             <OwnerRow key={owner.sessionId} owner={owner} />
           ))}
-        </ul>
+        </Rows>
       )}
       <Recovered />
     </Section>
@@ -61,8 +61,8 @@ function OwnerRow({ owner }: { owner: OwnershipView }) {
   const { health } = strings
   const { run, lease, recovery, ownerPid } = owner
   return (
-    <li className={styles.row} data-state={owner.state}>
-      <div className={styles.rowHead}>
+    <Row data-state={owner.state}>
+      <RowHead>
         <StateMark showLabel state={MARKS[owner.state]} label={health.owner(owner.state)} />
         <a href={viewHash({ kind: 'session', sessionId: owner.sessionId })}>{titleOf({ title: owner.sessionTitle })}</a>
         {run !== null && <span className={styles.small}>{strings.session.runStates[run.state]}</span>}
@@ -75,7 +75,7 @@ function OwnerRow({ owner }: { owner: OwnershipView }) {
             {health.lease(health.purpose(lease.purpose), timeOfDay(lease.expiresAt, nowMs))}
           </span>
         )}
-      </div>
+      </RowHead>
       {recovery !== null && (
         <p className={styles.small}>
           {health.recoveryTry(recovery.attempt)}
@@ -84,6 +84,6 @@ function OwnerRow({ owner }: { owner: OwnershipView }) {
         </p>
       )}
       {owner.error !== null && <code className={styles.small}>{owner.error}</code>}
-    </li>
+    </Row>
   )
 }

@@ -3,7 +3,7 @@ import { useTopic } from '../../stores/app-stores.tsx'
 import { viewHash } from '../../stores/navigation.ts'
 import { strings } from '../../strings/index.ts'
 import { exactTime, shortTime, useNow } from '../../text/index.ts'
-import { StateMark } from '../../ui/index.ts'
+import { Row, RowHead, Rows, StateMark } from '../../ui/index.ts'
 import { titleOf } from '../sessions/index.ts'
 import styles from './health.module.css'
 
@@ -29,10 +29,10 @@ export function Recovered() {
   return (
     <>
       <h3 className={styles.subhead}>{health.recovered}</h3>
-      <ul className={styles.rows} aria-label={health.recovered}>
+      <Rows aria-label={health.recovered}>
         {lost.map(({ id, title, lastRun }) => (
-          <li key={id} className={styles.row}>
-            <div className={styles.rowHead}>
+          <Row key={id}>
+            <RowHead>
               <StateMark
                 showLabel
                 state={lastRun.state === 'cancelled' ? 'idle' : 'failed'}
@@ -46,10 +46,10 @@ export function Recovered() {
               >
                 {shortTime(lastRun.finishedAt, Math.max(nowMs, lastRun.finishedAt))}
               </time>
-            </div>
-          </li>
+            </RowHead>
+          </Row>
         ))}
-      </ul>
+      </Rows>
     </>
   )
 }

@@ -4,7 +4,7 @@ import { useTopic } from '../../stores/app-stores.tsx'
 import { viewHash } from '../../stores/navigation.ts'
 import { strings } from '../../strings/index.ts'
 import { shortTime, useNow } from '../../text/index.ts'
-import { Button, StateMark } from '../../ui/index.ts'
+import { Button, Row, RowActions, RowHead, Rows, StateMark } from '../../ui/index.ts'
 import type { MarkState } from '../../ui/index.ts'
 import { Section } from './Section.tsx'
 import { WorkerDialog, workerName } from './WorkerDialog.tsx'
@@ -32,11 +32,11 @@ export function Workers() {
     <Section title={health.workers} about={health.workersText}>
       {loaded && workers.length === 0 && <p className={styles.small}>{health.noWorkers}</p>}
       {sorted.length > 0 && (
-        <ul className={styles.rows}>
+        <Rows>
           {sorted.map((worker) => (
             <WorkerRow key={worker.workerId} worker={worker} onAsk={(action) => setAsking({ worker, action })} />
           ))}
-        </ul>
+        </Rows>
       )}
       {asking !== null && <WorkerDialog {...asking} onClose={() => setAsking(null)} />}
     </Section>
@@ -49,10 +49,10 @@ function WorkerRow({ worker, onAsk }: { worker: WorkerView; onAsk: (action: Work
   const { product, state, pid, sessionId, sessionTitle, heldReason, sinceMs } = worker
   const name = workerName(worker)
   return (
-    <li className={styles.row} data-state={state}>
-      <div className={styles.rowHead}>
+    <Row data-state={state}>
+      <RowHead>
         <StateMark showLabel state={MARKS[state]} label={health.state(state)} />
-        <strong className={styles.name}>{product}</strong>
+        <strong>{product}</strong>
         {sessionId === null ? (
           <span className={styles.small}>{health.noSession}</span>
         ) : (
@@ -60,7 +60,7 @@ function WorkerRow({ worker, onAsk }: { worker: WorkerView; onAsk: (action: Work
         )}
         <span className={styles.small}>{pid === null ? health.noPid : health.pid(pid)}</span>
         <span className={styles.small}>{health.since(shortTime(sinceMs, nowMs))}</span>
-        <span className={styles.actions}>
+        <RowActions>
           {state !== 'releasing' && (
             <Button aria-label={health.named(health.terminate, name)} onClick={() => onAsk('terminate')}>
               {health.terminate}
@@ -71,9 +71,9 @@ function WorkerRow({ worker, onAsk }: { worker: WorkerView; onAsk: (action: Work
               {health.settle}
             </Button>
           )}
-        </span>
-      </div>
+        </RowActions>
+      </RowHead>
       {heldReason !== null && <p className={styles.held}>{heldReason}</p>}
-    </li>
+    </Row>
   )
 }

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { useTopic } from '../../stores/app-stores.tsx'
 import { viewHash } from '../../stores/navigation.ts'
 import { strings } from '../../strings/index.ts'
-import { Button, ErrorNote, Select } from '../../ui/index.ts'
+import { Button, ErrorNote, Rows, Select } from '../../ui/index.ts'
 import { titleOf } from '../sessions/index.ts'
 import { HistoryRow } from './HistoryRow.tsx'
 import { useHistory } from './useHistory.ts'
@@ -52,11 +52,11 @@ export function History({ sessionId }: { sessionId: string | null }) {
         <p className={styles.empty}>{filtered ? permissions.noneOfThese : permissions.noHistory}</p>
       )}
       {history.decisions.length > 0 && (
-        <ul className={styles.rows} aria-label={permissions.history}>
+        <Rows aria-label={permissions.history}>
           {history.decisions.map((decision) => (
             <HistoryRow key={decision.decisionId} decision={decision} showSession={sessionId === null} />
           ))}
-        </ul>
+        </Rows>
       )}
       {history.more !== null && (
         <Button tone="quiet" pending={history.pending} onClick={history.more}>

@@ -5,6 +5,7 @@ import { strings } from '../../strings/index.ts'
 import { exactTime, Revealed, shortTime, useNow } from '../../text/index.ts'
 import { ActionView, RiskMark, Settled } from '../approvals/index.ts'
 import { titleOf } from '../sessions/index.ts'
+import { Facts, Row, RowHead } from '../../ui/index.ts'
 import styles from './permissions.module.css'
 
 /** One question: what it was about, and what became of it; the action itself is one click away. */
@@ -17,8 +18,8 @@ export function HistoryRow({ decision, showSession }: { decision: DecisionView; 
   // Most are answered within the minute: the answer's own time then says both.
   const answered = settledAt === null ? null : shortTime(settledAt, Math.max(nowMs, settledAt))
   return (
-    <li className={styles.row}>
-      <div className={styles.rowHead}>
+    <Row>
+      <RowHead>
         <button
           type="button"
           className={styles.toggle}
@@ -42,8 +43,8 @@ export function HistoryRow({ decision, showSession }: { decision: DecisionView; 
             />
           )}
         </span>
-      </div>
-      <p className={styles.facts}>
+      </RowHead>
+      <Facts>
         {showSession && (
           <a href={viewHash({ kind: 'session', sessionId: decision.sessionId, turnId: decision.runId })}>
             {titleOf({ title: decision.sessionTitle })}
@@ -55,12 +56,12 @@ export function HistoryRow({ decision, showSession }: { decision: DecisionView; 
             {strings.permissions.askedAt(strings.approvals.ago(asked))}
           </time>
         )}
-      </p>
+      </Facts>
       {open && (
         <div id={id} className={styles.action}>
           <ActionView action={decision.action} workDir={decision.workDir} />
         </div>
       )}
-    </li>
+    </Row>
   )
 }

@@ -2,7 +2,7 @@ import type { RuleView } from '../../../shared/bridge/index.ts'
 import { viewHash } from '../../stores/navigation.ts'
 import { strings } from '../../strings/index.ts'
 import { exactTime, PathText, Revealed, revealText, shortTime, useNow } from '../../text/index.ts'
-import { Button, StateMark } from '../../ui/index.ts'
+import { Button, Facts, Row, RowActions, RowHead, StateMark } from '../../ui/index.ts'
 import { titleOf } from '../sessions/index.ts'
 import styles from './permissions.module.css'
 
@@ -19,8 +19,8 @@ export function RuleRow({ rule, wanted, onWithdraw }: RuleRowProps) {
   const nowMs = Math.max(useNow(), rule.createdAt)
   const name = revealText(rule.pattern)
   return (
-    <li className={styles.row} data-rule={rule.id} data-wanted={wanted ? '' : undefined} tabIndex={-1}>
-      <div className={styles.rowHead}>
+    <Row data-rule={rule.id} data-wanted={wanted ? '' : undefined} tabIndex={-1}>
+      <RowHead>
         <StateMark
           showLabel
           state={rule.effect === 'allow' ? 'completed' : 'failed'}
@@ -32,13 +32,13 @@ export function RuleRow({ rule, wanted, onWithdraw }: RuleRowProps) {
             <Revealed text={rule.pattern} />
           </code>
         </span>
-        <span className={styles.actions}>
+        <RowActions>
           <Button aria-label={permissions.named(permissions.withdraw, name)} onClick={onWithdraw}>
             {permissions.withdraw}
           </Button>
-        </span>
-      </div>
-      <p className={styles.facts}>
+        </RowActions>
+      </RowHead>
+      <Facts>
         {rule.folder !== null && rule.folder !== rule.projectDir && (
           <span>
             {permissions.startedIn} <PathText path={rule.folder} />
@@ -60,8 +60,8 @@ export function RuleRow({ rule, wanted, onWithdraw }: RuleRowProps) {
         <time dateTime={new Date(rule.createdAt).toISOString()} title={exactTime(rule.createdAt)}>
           {madeAt(rule.createdAt, nowMs)}
         </time>
-      </p>
-    </li>
+      </Facts>
+    </Row>
   )
 }
 

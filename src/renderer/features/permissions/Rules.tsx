@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react'
 import type { RuleView } from '../../../shared/bridge/index.ts'
 import { useTopic } from '../../stores/app-stores.tsx'
 import { strings } from '../../strings/index.ts'
-import { TextField } from '../../ui/index.ts'
+import { Rows, TextField } from '../../ui/index.ts'
 import { RuleRow } from './RuleRow.tsx'
 import { WithdrawDialog } from './WithdrawDialog.tsx'
 import styles from './permissions.module.css'
@@ -58,11 +58,11 @@ export function Rules({ wanted }: { wanted: string | null }) {
         <p className={styles.empty}>{rules.length === 0 ? permissions.noRules : permissions.noneFits}</p>
       )}
       {shown.length > 0 && (
-        <ul ref={list} className={styles.rows} aria-label={permissions.rules}>
+        <Rows ref={list} aria-label={permissions.rules}>
           {shown.map((rule) => (
             <RuleRow key={rule.id} rule={rule} wanted={rule.id === wanted} onWithdraw={() => setAsking(rule)} />
           ))}
-        </ul>
+        </Rows>
       )}
       {asking !== null && (
         <WithdrawDialog

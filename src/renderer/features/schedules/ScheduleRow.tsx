@@ -3,7 +3,7 @@ import { useChange } from '../../bridge/index.ts'
 import { navigate, viewHash } from '../../stores/navigation.ts'
 import { strings } from '../../strings/index.ts'
 import { exactTime, PathText, Revealed, shortTime, timeOfDay, useNow } from '../../text/index.ts'
-import { Button, ErrorNote, Menu, StateMark } from '../../ui/index.ts'
+import { Button, ErrorNote, Facts, Menu, Row, RowActions, RowHead, StateMark } from '../../ui/index.ts'
 import { cronWords } from './cron-words.ts'
 import styles from './schedules.module.css'
 
@@ -24,15 +24,15 @@ export function ScheduleRow({ schedule, onEdit, onDelete }: ScheduleRowProps) {
     run.mutate({ id }, { onSuccess: (started) => navigate({ kind: 'session', sessionId: started.sessionId }) })
   const error = run.error ?? update.error
   return (
-    <li className={styles.row}>
-      <div className={styles.rowHead}>
+    <Row>
+      <RowHead>
         <StateMark showLabel state={enabled ? 'completed' : 'idle'} label={enabled ? schedules.on : schedules.off} />
-        <strong className={styles.name}>
+        <strong>
           <Revealed text={name} />
         </strong>
         <span>{cronWords(schedule.cron)}</span>
         <span className={styles.small}>{schedule.timeZone}</span>
-        <span className={styles.actions}>
+        <RowActions>
           <Button pending={run.isPending} aria-label={schedules.named(schedules.run, name)} onClick={start}>
             {schedules.run}
           </Button>
@@ -48,9 +48,9 @@ export function ScheduleRow({ schedule, onEdit, onDelete }: ScheduleRowProps) {
               { label: schedules.remove, tone: 'danger', onSelect: onDelete },
             ]}
           />
-        </span>
-      </div>
-      <p className={styles.facts}>
+        </RowActions>
+      </RowHead>
+      <Facts>
         <span>{strings.agents.name(schedule.agentId)}</span>
         <PathText path={schedule.workDir} />
         {enabled && (
@@ -60,9 +60,9 @@ export function ScheduleRow({ schedule, onEdit, onDelete }: ScheduleRowProps) {
         )}
         {schedule.last !== null && <Last last={schedule.last} nowMs={nowMs} />}
         {sessionId !== null && <a href={viewHash({ kind: 'session', sessionId })}>{schedules.openSession}</a>}
-      </p>
+      </Facts>
       {error !== null && <ErrorNote error={error} />}
-    </li>
+    </Row>
   )
 }
 

@@ -3,7 +3,7 @@ import type { ScheduleView } from '../../../shared/bridge/index.ts'
 import { useTopic } from '../../stores/app-stores.tsx'
 import { strings } from '../../strings/index.ts'
 import { navigate, useView } from '../../stores/navigation.ts'
-import { Button, EmptyState, View } from '../../ui/index.ts'
+import { Button, EmptyState, Rows, View } from '../../ui/index.ts'
 import { DeleteSchedule } from './DeleteSchedule.tsx'
 import { ScheduleDialog } from './ScheduleDialog.tsx'
 import { ScheduleRow } from './ScheduleRow.tsx'
@@ -38,7 +38,7 @@ export function SchedulesView() {
         </EmptyState>
       )}
       {all.length > 0 && (
-        <ul className={styles.rows} aria-label={schedules.heading}>
+        <Rows aria-label={schedules.heading}>
           {all.map((schedule) => (
             <ScheduleRow
               key={schedule.id}
@@ -47,7 +47,7 @@ export function SchedulesView() {
               onDelete={() => setOpen({ kind: 'delete', schedule })}
             />
           ))}
-        </ul>
+        </Rows>
       )}
       {open !== null && open.kind !== 'delete' && (
         <ScheduleDialog schedule={open.kind === 'edit' ? open.schedule : null} onClose={close} />

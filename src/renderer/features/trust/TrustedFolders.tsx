@@ -4,7 +4,7 @@ import { useChange } from '../../bridge/index.ts'
 import { useTopic } from '../../stores/app-stores.tsx'
 import { strings } from '../../strings/index.ts'
 import { exactTime, PathText, revealText, shortTime, useNow } from '../../text/index.ts'
-import { Button, ConfirmDialog, ErrorNote, StateMark } from '../../ui/index.ts'
+import { Button, ConfirmDialog, ErrorNote, Row, RowActions, RowHead, Rows, StateMark } from '../../ui/index.ts'
 import styles from './trust.module.css'
 
 /** Every folder that a person answered for. */
@@ -24,11 +24,11 @@ export function TrustedFolders() {
       </header>
       {loaded && folders.length === 0 && <p className={styles.empty}>{trust.none}</p>}
       {folders.length > 0 && (
-        <ul className={styles.rows} aria-label={trust.heading}>
+        <Rows aria-label={trust.heading}>
           {folders.map((folder) => (
             <FolderRow key={folder.folder} folder={folder} onWithdraw={() => setAsking(folder)} />
           ))}
-        </ul>
+        </Rows>
       )}
       {asking !== null && (
         <WithdrawTrust
@@ -49,26 +49,28 @@ function FolderRow({ folder, onWithdraw }: { folder: TrustedFolder; onWithdraw: 
   const { trust } = strings
   const nowMs = Math.max(useNow(), folder.answeredAt)
   return (
-    <li className={styles.row}>
-      <StateMark
-        showLabel
-        state={folder.trusted ? 'completed' : 'idle'}
-        label={folder.trusted ? trust.isTrusted : trust.isNotTrusted}
-      />
-      <span className={styles.path}>
+    <Row>
+      <RowHead>
+        <StateMark
+          showLabel
+          state={folder.trusted ? 'completed' : 'idle'}
+          label={folder.trusted ? trust.isTrusted : trust.isNotTrusted}
+        />
         <PathText path={folder.folder} />
-      </span>
-      <time
-        className={styles.small}
-        dateTime={new Date(folder.answeredAt).toISOString()}
-        title={exactTime(folder.answeredAt)}
-      >
-        {shortTime(folder.answeredAt, nowMs)}
-      </time>
-      <Button aria-label={trust.named(trust.withdraw, revealText(folder.folder))} onClick={onWithdraw}>
-        {trust.withdraw}
-      </Button>
-    </li>
+        <time
+          className={styles.small}
+          dateTime={new Date(folder.answeredAt).toISOString()}
+          title={exactTime(folder.answeredAt)}
+        >
+          {shortTime(folder.answeredAt, nowMs)}
+        </time>
+        <RowActions>
+          <Button aria-label={trust.named(trust.withdraw, revealText(folder.folder))} onClick={onWithdraw}>
+            {trust.withdraw}
+          </Button>
+        </RowActions>
+      </RowHead>
+    </Row>
   )
 }
 
