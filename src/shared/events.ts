@@ -117,6 +117,7 @@ export const eventData = {
     retryAfterMs: z.number(),
     phase: z.string().nullable(),
     continues: z.boolean(),
+    messageKey: z.string().optional(),
     message: z.string(),
   }),
   run_remote: z.looseObject({}),

@@ -1,12 +1,10 @@
 import { AppError } from '../../shared/errors.ts'
 import { isBusy, toStoreError } from './sqlite-errors.ts'
-import { nextTurn } from './turns.ts'
+import { createPace } from './turns.ts'
 import type { Clock, Database, Log, Store, Tx } from './types.ts'
 
 const BUSY_WAITS_MS = [10, 20, 40, 80, 160, 250]
 const BUSY_LIMIT_MS = 5_000
-/** After so long in a row of writes the event loop gets its turn. */
-const SLICE_MS = 8
 
 interface Job {
   /** One attempt, from BEGIN to COMMIT. */
@@ -98,15 +96,12 @@ export function createWriteQueue(db: Database, { clock, log }: { clock: Clock; l
   async function pump(): Promise<void> {
     if (pumping) return
     pumping = true
-    let sliceEndMs = clock.monotonicMs() + SLICE_MS
+    const pace = createPace(clock)
     for (let job = queue[0]; job !== undefined; job = queue[0]) {
       await runToEnd(job)
       // Closing empties the queue under the one that waits.
       if (queue[0] === job) queue.shift()
-      if (queue.length > 0 && clock.monotonicMs() > sliceEndMs) {
-        await nextTurn()
-        sliceEndMs = clock.monotonicMs() + SLICE_MS
-      }
+      if (queue.length > 0) await pace()
     }
     pumping = false
   }

@@ -78,6 +78,13 @@ test.each([
   expect(info).toMatchObject({ code, failureClass, retryMode })
 })
 
+test('RT-A62 a wait of over two minutes is for a person to decide', () => {
+  const mode = (retryAfterMs: number): string =>
+    toErrorInfo(raw({ httpStatus: 429, retryAfterMs }), { ...scene, sideEffects: 'none', partialOutput: false })
+      .retryMode
+  expect([mode(120_000), mode(120_001)]).toEqual(['automatic', 'user'])
+})
+
 test('what has left traces is repeated only by decision, but what a person stopped stays theirs', () => {
   for (const code of Object.keys(FAILURES)) {
     const clean = toErrorInfo(raw({ code }), { ...scene, sideEffects: 'read_only', partialOutput: false })
@@ -115,6 +122,8 @@ test.each([
   ['x-api-key: sk-ant-1234567890', 'sk-ant-1234567890'],
   ['"access_token":"abc.def"', 'abc.def'],
   ['authorization=Bearer qqqqqq', 'qqqqqq'],
+  ['Authorization: Basic dXNlcjpwYXNz', 'dXNlcjpwYXNz'],
+  ['redis://:hunter2@example.com/', 'hunter2'],
   ['password = "two words"', 'two words'],
   ['https://user:hunter2@example.com/', 'hunter2'],
   ['token ghp_abcdefghij0123456789', 'ghp_abcdefghij0123456789'],

@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest'
+import { createLeaseKeeper, isLease } from '../../../src/main/runtime/leases/keeper.ts'
+import type { Lease } from '../../../src/main/runtime/leases/keeper.ts'
 import { createLeaseValidity } from '../../../src/main/runtime/leases/validity.ts'
+import { createTables } from '../../../src/main/runtime/store/index.ts'
 import type { LeaseRow } from '../../../src/main/runtime/store/leases.ts'
+import { TIMING } from '../../../src/main/runtime/timing.ts'
 import { createFakeClock } from '../../support/clock.ts'
 import { createTempDir } from '../../support/dir.ts'
+import { createFakeIds } from '../../support/ids.ts'
 import { createTestRuntime, quiet } from './support/runtime.ts'
 
 test('RT-A12 all leases of an instance are renewed in one transaction every 3 s, and without a lease there is none', async () => {
@@ -72,6 +77,39 @@ test('RT-A09 an owner that was displaced writes nothing more, and its agent is t
   await quiet()
   leave.abort()
   await watching
+})
+
+test('what was taken over writes nothing: `lease_lost`; and only a recovery becomes an execution: `lease_purpose_invalid`', async () => {
+  await using t = await createTestRuntime()
+  const { clock, log, store, failpoints } = t
+  const ids = createFakeIds(7)
+  const host = { ownerHost: 'here', pid: 9, isAlive: () => true }
+  const isValid = createLeaseValidity({ clock, host })
+  const { leases } = createTables(store.db, ids)
+  const keeperOf = () =>
+    createLeaseKeeper({ clock, ids, log, store, failpoints, host, leases, isValid, timing: TIMING })
+  const take = (keeper: ReturnType<typeof keeperOf>): Promise<Lease> =>
+    store.writeTx((tx) => {
+      const taken = keeper.take(tx, { sessionId: t.session.id, purpose: 'mutation', runId: null })
+      if (!isLease(taken)) throw new Error('somebody has it')
+      return taken
+    })
+  const first = keeperOf()
+  const second = keeperOf()
+  const lease = await take(first)
+  await expect(store.writeTx((tx) => first.executeIn(tx, lease))).rejects.toMatchObject({
+    code: 'lease_purpose_invalid',
+  })
+  await expect(take(second)).rejects.toThrow('somebody has it')
+  first.stop()
+  t.clock.jumpWall(15_001)
+  const taken = await take(second)
+  expect(taken.epoch).toBe(lease.epoch + 1)
+  await expect(store.writeTx((tx) => first.fence(tx, lease))).rejects.toMatchObject({ code: 'lease_lost' })
+  await quiet()
+  expect(lease.lost.aborted).toBe(true)
+  await store.writeTx((tx) => second.fence(tx, taken))
+  second.stop()
 })
 
 test('a lease binds until it runs out, but not that of a process that is gone from this machine', () => {

@@ -12,6 +12,8 @@ import { safeText } from './redact.ts'
 
 const MESSAGE_BYTES = 1_024
 const DETAIL_BYTES = 4_096
+/** Who is asked to wait longer decides for themselves. */
+const LONGEST_RETRY_AFTER_MS = 120_000
 
 const NETWORK = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'])
 const TLS = /^(?:ERR_TLS_|CERT_|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT|UNABLE_TO_)/
@@ -88,7 +90,8 @@ export interface FailureScene extends RunFacts {
 export function toErrorInfo(raw: RawFailure, scene: FailureScene): ErrorInfo {
   const code = codeOf(raw)
   const failure = FAILURES[code] ?? OTHER_FAILURE
-  const retryMode = safeMode(code, failure.mode, scene)
+  const isLong = failure.mode === 'automatic' && (raw.retryAfterMs ?? 0) > LONGEST_RETRY_AFTER_MS
+  const retryMode = safeMode(code, isLong ? 'user' : failure.mode, scene)
   const own = raw.message.trim()
   const detail = raw.detail ?? (own === '' || own === failure.message ? undefined : own)
   return {

@@ -203,6 +203,7 @@ export function createIntake(deps: IntakeDeps): Intake {
       retryAfterMs,
       phase: update.phase ?? null,
       continues: update.continues ?? false,
+      messageKey: `run.error.${reasonCode}`,
       message: update.message ?? failure?.message ?? '',
     }
     const apply = (): void => tables.runs.setProgress(runId, progress)

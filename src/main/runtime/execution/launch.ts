@@ -11,7 +11,6 @@ import { aborted, within } from './waits.ts'
 
 const START_TRIES = 3
 const RETRY_WAITS_MS = [1_000, 4_000]
-const LONGEST_RETRY_AFTER_MS = 120_000
 
 /** How a run came to its end, before anybody decides what it is called. `killed`: nobody knows what was left undone. */
 export type RunEnd =
@@ -53,8 +52,7 @@ export async function launch(deps: LaunchDeps): Promise<Started> {
     const started = await startOnce(deps)
     if (started.kind !== 'failed') return started
     const info = describe(deps, started.raw)
-    const tooLong = (started.raw.retryAfterMs ?? 0) > LONGEST_RETRY_AFTER_MS
-    if (wasAccepted() || info.retryMode !== 'automatic' || tries === START_TRIES || tooLong) return started
+    if (wasAccepted() || info.retryMode !== 'automatic' || tries === START_TRIES) return started
     const waitMs = started.raw.retryAfterMs ?? jitter(ctx, RETRY_WAITS_MS[tries - 1] ?? 4_000)
     announceRetry({
       attempt: tries + 1,

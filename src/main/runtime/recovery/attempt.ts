@@ -39,10 +39,10 @@ export type RecoveryOutcome = 'failed' | 'finished' | 'kept' | 'skipped'
 export interface Recovery {
   /**
    * `failed`: the run ended as lost; `finished`: with the end its owner had prepared; `kept`: it goes on elsewhere;
-   * `skipped`: somebody else has it, or it is not due.
+   * `skipped`: somebody else has it, it is not due, or it is another than `onlyRunId`.
    * @throws AppError `worker_still_alive`, `lease_run_mismatch` and what the store throws; recorded, with the time of the next try.
    */
-  recover(sessionId: string, trigger: RecoveryTrigger): Promise<RecoveryOutcome>
+  recover(sessionId: string, trigger: RecoveryTrigger, onlyRunId?: string): Promise<RecoveryOutcome>
 }
 
 export function createRecovery(ctx: RuntimeContext, registry: RunRegistry, remotes: RemoteRuns): Recovery {
@@ -211,9 +211,9 @@ export function createRecovery(ctx: RuntimeContext, registry: RunRegistry, remot
   }
 
   return {
-    async recover(sessionId, trigger) {
+    async recover(sessionId, trigger, onlyRunId) {
       const run = orphan(sessionId)
-      if (run === null) return 'skipped'
+      if (run === null || (onlyRunId !== undefined && run.id !== onlyRunId)) return 'skipped'
       if (isEarly(run, trigger)) return isRemote(run) ? 'kept' : 'skipped'
       const lease = await begin(run, trigger).catch((error: unknown) => {
         if (error instanceof AppError && error.code === 'recovery_not_needed') return null

@@ -55,7 +55,7 @@ export function createStop({ ctx, registry, recovery, inspect, wake }: StopDeps)
       }
       case 'orphaned':
       case 'recovery_failed':
-        return answer(await stopOrphan(sessionId))
+        return answer(await stopOrphan(sessionId, seen.activeRun?.runId ?? ''))
       default:
         return assertNever(seen.state)
     }
@@ -87,6 +87,9 @@ export function createStop({ ctx, registry, recovery, inspect, wake }: StopDeps)
       return 'remote_stop_accepted'
     } catch (error) {
       if (error instanceof AppError && error.code === 'remote_stop_unsupported') return 'remote_stop_unsupported'
+      if (lease.lost.aborted || (error instanceof AppError && error.code === 'lease_lost')) {
+        return changed(inspect(sessionId))
+      }
       log.warn('A run that goes on elsewhere could not be stopped.', { error, sessionId })
       // What could not be told to it is not asked of it again at once.
       const nextRetryAt = clock.nowMs() + STOP_AGAIN_MS
@@ -100,9 +103,9 @@ export function createStop({ ctx, registry, recovery, inspect, wake }: StopDeps)
     }
   }
 
-  async function stopOrphan(sessionId: string): Promise<StopCode> {
+  async function stopOrphan(sessionId: string, runId: string): Promise<StopCode> {
     try {
-      const outcome = await recovery.recover(sessionId, 'user_stop')
+      const outcome = await recovery.recover(sessionId, 'user_stop', runId)
       return outcome === 'failed' || outcome === 'finished' ? 'recovery_started' : changed(inspect(sessionId))
     } catch (error) {
       ctx.log.warn('A run without an owner could not be stopped.', { error, sessionId })
