@@ -5,26 +5,26 @@ import { clientOf, isRehearsal } from './useFirstRun.ts'
 import type { FirstRunState } from './useFirstRun.ts'
 import styles from './first-run.module.css'
 
-/** Codes that say: the folder is not there. */
-const MISSING: ReadonlySet<string> = new Set(['work_dir_missing', 'root_invalid'])
+/** Codes that are about the folder alone. */
+const FOLDER: ReadonlySet<string> = new Set(['work_dir_missing', 'root_invalid'])
 
 /** The folder that the agent works in, and the start of the first session. */
 export function FolderStep({ state, onBack }: { state: FirstRunState; onBack: () => void }) {
   const { folder, folderIsNew, error, pending } = state
   const { firstRun } = strings
-  const missing = error !== null && MISSING.has(error.code)
+  const folderError = error !== null && FOLDER.has(error.code) ? error.message : null
   return (
     <>
       <p className={styles.text}>{firstRun.folderText}</p>
-      <FolderPicker value={folder} error={missing ? error.message : null} onChange={state.setFolder} />
+      <FolderPicker value={folder} error={folderError} onChange={state.setFolder} />
       {folderIsNew && <p className={styles.small}>{firstRun.suggested}</p>}
       <p className={styles.summary}>{firstRun.summary(strings.agents.name(state.agentId), modelOf(state))}</p>
-      {error !== null && !missing && <ErrorNote error={error} onRetry={() => state.start(folderIsNew)} />}
+      {error !== null && folderError === null && <ErrorNote error={error} onRetry={() => state.start(folderIsNew)} />}
       <div className={styles.buttons}>
         <Button tone="primary" pending={pending} disabled={folder === ''} onClick={() => state.start(folderIsNew)}>
           {firstRun.start}
         </Button>
-        {missing && (
+        {error?.code === 'work_dir_missing' && (
           <Button pending={pending} onClick={() => state.start(true)}>
             {firstRun.create}
           </Button>

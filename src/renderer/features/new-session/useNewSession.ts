@@ -67,7 +67,10 @@ export function useNewSession() {
       setAgent(id)
       setChoice(null)
     },
-    setFolder,
+    setFolder(path: string) {
+      setFolder(path)
+      setError(null)
+    },
     setChoice,
     setMode,
     setSandbox,
