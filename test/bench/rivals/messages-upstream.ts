@@ -27,7 +27,7 @@ const TAIL = [
 ].join('')
 const SHORT = HEAD + DELTA + TAIL
 
-const server = createServer((request, response) => {
+const server = createServer({ keepAliveTimeout: 75_000 }, (request, response) => {
   let head = ''
   request.on('data', (chunk: Buffer) => {
     if (head.length < 256) head += chunk.toString('latin1', 0, 256)

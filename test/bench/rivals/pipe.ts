@@ -3,7 +3,7 @@ import { Agent, createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 const agent = new Agent({ keepAlive: true, maxSockets: 512 })
-const server = createServer((request, response) => {
+const server = createServer({ keepAliveTimeout: 75_000 }, (request, response) => {
   const onward = httpRequest(
     {
       agent,

@@ -21,6 +21,9 @@ const NAMES: ReadonlySet<string> = new Set([
   'cache_creation_input_tokens',
 ])
 const MAX_DEPTH = 4
+const MAX_TEXT = 512
+/** What is longer is scanned as it comes, and never kept. */
+const PARSED_BYTES = 16_384
 const NOTHING: FactMap = new Map()
 
 export interface FactReader {
@@ -30,16 +33,76 @@ export interface FactReader {
 }
 
 export function createFactReader(): FactReader {
+  let pieces: Uint8Array[] = []
+  let bytes = 0
+  let scanning: FactReader | null = null
+  return {
+    write(chunk) {
+      if (scanning !== null) return scanning.write(chunk)
+      pieces.push(chunk)
+      bytes += chunk.length
+      if (bytes <= PARSED_BYTES) return undefined
+      scanning = createScanningReader()
+      for (const piece of pieces) scanning.write(piece)
+      pieces = []
+      return undefined
+    },
+    facts: () => scanning?.facts() ?? factsIn(pieces),
+  }
+}
+
+function factsIn(pieces: readonly Uint8Array[]): FactMap {
+  if (pieces.length === 0) return NOTHING
+  const facts = new Map<string, string>()
+  try {
+    collect(JSON.parse(textOf(pieces)), '', 1, facts)
+  } catch {
+    return NOTHING
+  }
+  return facts
+}
+
+function textOf(pieces: readonly Uint8Array[]): string {
+  const [only] = pieces
+  if (pieces.length !== 1 || only === undefined) return Buffer.concat(pieces).toString('utf8')
+  return Buffer.from(only.buffer, only.byteOffset, only.length).toString('utf8')
+}
+
+function collect(value: unknown, prefix: string, depth: number, facts: Map<string, string>): void {
+  if (!isRecord(value)) return
+  for (const key of Object.keys(value)) {
+    const inner = value[key]
+    if (typeof inner === 'object') {
+      if (depth < MAX_DEPTH) collect(inner, isOuter(key, depth) ? '' : `${prefix}${key}.`, depth + 1, facts)
+      continue
+    }
+    if ((typeof inner !== 'string' && typeof inner !== 'number') || !NAMES.has(key)) continue
+    // `message.type` is not the event's type.
+    if (key === 'type' && prefix === '' && depth > 1) continue
+    const text = String(inner)
+    if (text.length <= MAX_TEXT) facts.set(prefix + key, text)
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isOuter(key: string | null | undefined, depth: number): boolean {
+  return depth === 1 && (key === 'response' || key === 'message')
+}
+
+function createScanningReader(): FactReader {
   const facts = new Map<string, string>()
   let broken = false
   const scanner = createJsonScanner(
     createPathVisitor({
-      wantsKey: (path) => path.length < MAX_DEPTH && !path.includes(null),
-      wantsText: (path) => path.length <= MAX_DEPTH && NAMES.has(path.at(-1) ?? '') && !path.includes(null),
+      enters: (_path, kind) => kind === 'object',
+      wantsKey: (path) => path.length < MAX_DEPTH,
+      wantsText: (path) => path.length <= MAX_DEPTH && NAMES.has(path.at(-1) ?? ''),
       valueEnds(path, _kind, text) {
-        if (text === null || text.length > 512) return
-        const inner = path[0] === 'response' || path[0] === 'message' ? path.slice(1) : path
-        // `message.type` is not the event's type.
+        if (text === null || text.length > MAX_TEXT) return
+        const inner = isOuter(path[0], 1) ? path.slice(1) : path
         if (inner !== path && inner[0] === 'type') return
         facts.set(inner.join('.'), text)
       },

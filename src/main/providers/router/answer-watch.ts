@@ -25,7 +25,7 @@ const READ_EVENTS: Readonly<Record<RouteProtocol, ReadonlySet<string>>> = {
   anthropic_messages: new Set(['message_start', 'message_delta', 'message_stop', 'error']),
 }
 /** Kept from one event to the next: later counts replace earlier ones, since each is cumulative. */
-const KEPT = /^(?:id|model|usage\..+)$/
+const isKept = (key: string): boolean => key === 'id' || key === 'model' || key.startsWith('usage.')
 
 export function watchEvents(protocol: RouteProtocol): AnswerWatch {
   const kept = new Map<string, string>()
@@ -46,7 +46,7 @@ export function watchEvents(protocol: RouteProtocol): AnswerWatch {
       reader = null
       const type = name ?? facts.get('type') ?? ''
       if (!READ_EVENTS[protocol].has(type)) return
-      for (const [key, value] of facts) if (KEPT.test(key)) kept.set(key, value)
+      for (const [key, value] of facts) if (isKept(key)) kept.set(key, value)
       const ends = terminalOf(protocol, type, facts)
       if (ends === 'failed') streamError = streamErrorOf(facts)
       terminal = ends ?? terminal

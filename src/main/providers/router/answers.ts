@@ -11,6 +11,9 @@ import { disconnectEvent } from './refusals.ts'
 import { relay } from './relay.ts'
 import type { RouteProtocol } from './types.ts'
 
+/** Written as bytes, a head leaves byte for byte; as text it would be UTF-8. */
+const NOTHING = Buffer.alloc(0)
+
 interface Answering {
   readonly answer: UpstreamAnswer
   readonly response: ServerResponse
@@ -27,23 +30,13 @@ export async function answerStream({ answer, response, protocol, notes }: Answer
   if (isEvents) delete headers['content-length']
   const watch = !readable ? null : isEvents ? watchEvents(protocol) : watchJson(protocol)
   response.writeHead(answer.status, headers)
-  // What is there by the end of this turn leaves in one write: the head, its first bytes, often the whole of a short answer.
-  response.cork()
-  let begun = false
-  let left = false
-  const leave = (): void => {
-    if (left || response.destroyed) return
-    left = true
-    if (!begun) response.flushHeaders()
-    response.uncork()
-  }
-  const leaving = setImmediate(leave)
-  const end = await relay(answer.body, response, (chunk) => {
-    begun = true
+  const relayed = relay(answer.body, response, (chunk) => {
     notes.sent(chunk.length)
     watch?.push(chunk)
   })
-  clearImmediate(leaving)
+  // With the head leaves what has come by now, often the whole of a short answer; else it goes alone.
+  if (notes.bytesOut === 0) response.write(NOTHING)
+  const end = await relayed
   notes.summary = watch?.summary() ?? null
   const terminal = watch?.terminal() ?? null
   if (end === 'agent_gone') {
@@ -58,9 +51,8 @@ export async function answerStream({ answer, response, protocol, notes }: Answer
   }
   if (!isCut) return void response.end()
   if (isEvents && terminal === null && watch?.atBoundary() === true) return void response.end(disconnectEvent(protocol))
-  // What came before the cut has left.
-  leave()
-  response.destroy()
+  // A turn later, so that what came before the cut has left.
+  setImmediate(() => response.destroy())
 }
 
 /** A status of 400 or more. */

@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import { z } from 'zod'
 import type { Clock } from '../../platform/types.ts'
+import { streamOf } from '../upstream/index.ts'
 import type { UpstreamAnswer } from '../upstream/index.ts'
 import { terminalOf, usageOf } from './answer-facts.ts'
 import type { FactMap } from './answer-facts.ts'
@@ -34,7 +35,7 @@ export async function answerCompaction({
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
   response.flushHeaders()
   using _awake = keepAwake(clock, response)
-  const onClose = (): void => void answer.body.destroy()
+  const onClose = (): void => answer.body.destroy()
   response.once('close', onClose)
   const outcome = await readSummary(answer, notes)
   response.off('close', onClose)
@@ -86,7 +87,7 @@ async function readSummary(answer: UpstreamAnswer, notes: ExchangeNotes): Promis
     },
   })
   try {
-    for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+    for await (const chunk of streamOf(answer.body) as AsyncIterable<Buffer>) {
       bytes += chunk.length
       if (bytes > MAX_BYTES) return CUT
       framing.push(chunk)

@@ -2,6 +2,8 @@
 import { Transform } from 'node:stream'
 import type { Readable } from 'node:stream'
 import type { Secret } from '../../platform/types.ts'
+import { bodyOf, streamOf } from '../upstream/index.ts'
+import type { AnswerBody } from '../upstream/index.ts'
 import { createDecoder, isIdentity } from './encodings.ts'
 
 const HELD_BYTES = 65_536
@@ -10,7 +12,7 @@ const BLANK = Buffer.from('[secret]')
 export interface HeldBody {
   readonly head: Buffer
   /** What follows; null: `head` is the whole body. */
-  readonly rest: Readable | null
+  readonly rest: AnswerBody | null
   /** The upstream went away inside it. */
   readonly cut: boolean
   /** It came encoded and no longer is. */
@@ -22,13 +24,14 @@ export interface HeldBody {
  * upstream encoded its answer unasked.
  */
 export async function holdErrorBody(
-  body: Readable,
+  body: AnswerBody,
   encoding: string | undefined,
   key: Secret | null,
 ): Promise<HeldBody> {
   const decoder = isIdentity(encoding) ? null : createDecoder(encoding)
   const decoded = decoder !== null
-  const plain = decoder === null ? body : pipeThrough(body, decoder)
+  const stream = streamOf(body)
+  const plain = decoder === null ? stream : pipeThrough(stream, decoder)
   const blanked = echoesOf(key).reduce<Readable>((source, echo) => pipeThrough(source, createBlanker(echo)), plain)
   const held: Buffer[] = []
   let bytes = 0
@@ -36,7 +39,7 @@ export async function holdErrorBody(
     for await (const chunk of blanked.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       held.push(chunk)
       bytes += chunk.length
-      if (bytes >= HELD_BYTES) return { head: Buffer.concat(held), rest: blanked, cut: false, decoded }
+      if (bytes >= HELD_BYTES) return { head: Buffer.concat(held), rest: bodyOf(blanked), cut: false, decoded }
     }
     return { head: Buffer.concat(held), rest: null, cut: false, decoded }
   } catch {

@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AppError } from '../../../shared/errors.ts'
 import type { Clock, Log } from '../../platform/types.ts'
 import { isTransport, outcomeOf } from '../breaker/index.ts'
-import { discard } from '../upstream/index.ts'
 import type { Upstream, UpstreamAnswer } from '../upstream/index.ts'
 import { answerError, answerStream } from './answers.ts'
 import type { BufferBudget } from './budget.ts'
@@ -114,7 +113,7 @@ async function markOpaque(
 ): Promise<void> {
   const outcome = await port.markOpaque(routeDigest, { strips })
   if (outcome.applied) return
-  discard(body)
+  body.destroy()
   throw new AppError(
     'persistence_failed',
     'Wheelhouse could not write to its database. Check the disk, then try again.',

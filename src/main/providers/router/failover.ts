@@ -5,12 +5,12 @@
 import { AppError } from '../../../shared/errors.ts'
 import type { Secret } from '../../platform/types.ts'
 import { faultOf, isTransport } from '../breaker/index.ts'
-import { discard, upstreamUrl } from '../upstream/index.ts'
+import { upstreamUrl } from '../upstream/index.ts'
 import type { UpstreamAnswer } from '../upstream/index.ts'
 import { isIdentity } from './encodings.ts'
 import type { ExchangeCall, ExchangeDeps } from './exchange.ts'
 import type { ExchangeNotes } from './exchange-notes.ts'
-import { holdFirstEvent } from './first-event.ts'
+import { firstError } from './first-event.ts'
 import { upstreamHeaders } from './headers.ts'
 import type { Onward, TakenRequest } from './request.ts'
 import type { Candidate, Failover, RouteBinding } from './types.ts'
@@ -74,7 +74,7 @@ interface Turns {
 async function askInTurn(deps: ExchangeDeps, call: ExchangeCall, notes: ExchangeNotes, turns: Turns): Promise<Served> {
   const kept: { newest: Served | null } = { newest: null }
   const keep = (served: Served | null): void => {
-    if (kept.newest !== null) discard(kept.newest.answer.body)
+    if (kept.newest !== null) kept.newest.answer.body.destroy()
     kept.newest = served
   }
   try {
@@ -144,11 +144,10 @@ async function failureOf(
   if (status === 429) return { kind: on429 ? 'answered' : 'none', served }
   const isEvents = /^text\/event-stream\b/i.test(headers['content-type'] ?? '')
   if (status !== 200 || !isEvents || !isIdentity(headers['content-encoding'])) return { kind: 'none', served }
-  const first = await holdFirstEvent(body)
-  const held = { ...served, answer: { ...served.answer, body: first.body } }
-  const fault = first.error === null ? null : faultOf(first.error)
-  if (fault === 'server') return { kind: 'failed', served: held }
-  return { kind: fault === 'too_many' && on429 ? 'answered' : 'none', served: held }
+  const error = await firstError(body)
+  const fault = error === null ? null : faultOf(error)
+  if (fault === 'server') return { kind: 'failed', served }
+  return { kind: fault === 'too_many' && on429 ? 'answered' : 'none', served }
 }
 
 async function send(

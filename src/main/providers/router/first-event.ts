@@ -1,5 +1,5 @@
-/** Holds back the beginning of a stream until its first event is known: nothing has reached the agent then. */
-import { Readable } from 'node:stream'
+/** Waits for a stream's first event: nothing has reached the agent until it is known. */
+import type { AnswerBody } from '../upstream/index.ts'
 import { createFactReader, streamErrorOf } from './answer-facts.ts'
 import { createSseFraming } from './sse.ts'
 
@@ -7,14 +7,8 @@ import { createSseFraming } from './sse.ts'
 const HELD_BYTES = 16_384
 const ERRORS: ReadonlySet<string> = new Set(['error', 'response.failed'])
 
-export interface FirstEvent {
-  /** The upstream's word for what failed, where the first event is an error; else null. */
-  readonly error: string | null
-  /** The whole body still, its beginning included. */
-  readonly body: Readable
-}
-
-export function holdFirstEvent(body: Readable): Promise<FirstEvent> {
+/** The upstream's word for what failed, where the first event is an error; else null. The body is whole afterwards. */
+export function firstError(body: AnswerBody): Promise<string | null> {
   return new Promise((resolve) => {
     const held: Buffer[] = []
     let bytes = 0
@@ -32,42 +26,18 @@ export function holdFirstEvent(body: Readable): Promise<FirstEvent> {
         seen.first = { error: ERRORS.has(type) ? streamErrorOf(facts) : null }
       },
     })
-
-    const onReadable = (): void => {
-      for (;;) {
-        const chunk = body.read() as Buffer | null
-        if (chunk === null) return
+    const settle = (): void => {
+      body.putBack(held)
+      resolve(seen.first?.error ?? null)
+    }
+    body.read({
+      data(chunk) {
         held.push(chunk)
         bytes += chunk.length
         framing.push(chunk)
-        if (seen.first !== null || bytes >= HELD_BYTES) {
-          // In the turn it was read in, so that the stream has not ended meanwhile.
-          body.unshift(Buffer.concat(held))
-          return settle(body, seen.first?.error ?? null)
-        }
-      }
-    }
-    const onEnd = (): void => settle(replay(held, null), null)
-    const onClose = (): void => settle(replay(held, new Error('The answer was cut.')), null)
-    function settle(whole: Readable, error: string | null): void {
-      body.off('readable', onReadable).off('end', onEnd).off('close', onClose)
-      resolve({ error, body: whole })
-    }
-    body.on('error', () => undefined)
-    body.on('readable', onReadable).on('end', onEnd).on('close', onClose)
-    if (body.destroyed) onClose()
-  })
-}
-
-/** What was read of a stream that is over by now. */
-function replay(held: readonly Buffer[], cut: Error | null): Readable {
-  const left = [...held]
-  return new Readable({
-    read() {
-      const next = left.shift()
-      if (next !== undefined) this.push(next)
-      else if (cut === null) this.push(null)
-      else this.destroy(cut)
-    },
+        if (seen.first !== null || bytes >= HELD_BYTES) settle()
+      },
+      ended: settle,
+    })
   })
 }

@@ -11,6 +11,8 @@ export interface PathListener {
   wantsText(path: JsonPath): boolean
   memberNamed?(path: JsonPath): void
   /** `memberStart`: where its key begins, or the value itself inside an array. */
+  /** Whether what is inside of this object or array is told; by default it is. */
+  enters?(path: JsonPath, kind: JsonContainer): boolean
   valueStarts?(path: JsonPath, kind: JsonContainer | 'scalar', start: number, memberStart: number): void
   /** `text`: of a wanted string or number, else null. */
   valueEnds(path: JsonPath, kind: JsonContainer | JsonScalar, text: string | null, start: number, end: number): void
@@ -56,6 +58,7 @@ export function createPathVisitor(listener: PathListener): JsonVisitor {
       const inArray = enterValue(depth)
       listener.valueStarts?.(path, kind, start, inArray ? start : memberStart)
       opened.push({ isArray: kind === 'array', start })
+      return listener.enters?.(path, kind) ?? true
     },
     close(kind, depth, end) {
       shorten(depth)

@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer'
 import { AppError } from '../../../shared/errors.ts'
 import { Digits, isComplete, isDigit, isHex, nextDigits } from './json-numbers.ts'
-import { borderOf, byteTable, holdsControl, indexOf, PLAIN, skipPlain, wordsOf } from './json-text.ts'
+import { borderOf, byteTable, holdsControl, indexOf, plainEnd, wordsOf } from './json-text.ts'
 import type { Words } from './json-text.ts'
 
 export type JsonContainer = 'object' | 'array'
@@ -16,7 +16,8 @@ export interface JsonVisitor {
   /** Asked at each string and number: is its text wanted? Others are passed over without a copy. */
   wantsText(role: 'key' | 'value', depth: number): boolean
   key(text: string | null, depth: number, start: number): void
-  open(kind: JsonContainer, depth: number, start: number): void
+  /** Answers whether what is inside is to be told. */
+  open(kind: JsonContainer, depth: number, start: number): boolean
   close(kind: JsonContainer, depth: number, end: number): void
   scalar(kind: JsonScalar, text: string | null, depth: number, start: number, end: number): void
 }
@@ -51,8 +52,6 @@ const LITERALS: ReadonlyMap<number, string> = new Map([
   [0x6e, 'null'],
 ])
 const ESCAPED = byteTable((byte) => '"\\/bfnrt'.includes(String.fromCharCode(byte)))
-/** A string up to this long that nobody wants is passed over in one go. */
-const SHORT = 48
 /** Below it, characters beyond ASCII are read one by one. */
 const LONG = 16
 /** `visitDepth`: tokens deeper than this are checked but told to nobody, which is most of a body. */
@@ -61,6 +60,8 @@ export function createJsonScanner(visitor: JsonVisitor, visitDepth = MAX_JSON_DE
   let state: number = State.value
   /** Innermost last; true is an object. */
   const stack: boolean[] = []
+  /** `visitDepth`, or that of a container around this place whose inside nobody wants. */
+  let told = visitDepth
   let tokenStart = 0
   let stringIsKey = false
   let capturing = false
@@ -87,7 +88,7 @@ export function createJsonScanner(visitor: JsonVisitor, visitDepth = MAX_JSON_DE
 
   function openContainer(isObject: boolean, at: number): void {
     if (stack.length >= MAX_JSON_DEPTH) throw malformed(`nested deeper than ${MAX_JSON_DEPTH}`, at)
-    if (stack.length <= visitDepth) visitor.open(isObject ? 'object' : 'array', stack.length, at)
+    if (stack.length <= told && !visitor.open(isObject ? 'object' : 'array', stack.length, at)) told = stack.length
     stack.push(isObject)
     state = isObject ? State.keyOrEnd : State.valueOrEnd
   }
@@ -95,7 +96,9 @@ export function createJsonScanner(visitor: JsonVisitor, visitDepth = MAX_JSON_DE
   function closeContainer(isObject: boolean, at: number): void {
     if (stack.pop() !== isObject) throw malformed('a bracket closes nothing', at)
     state = State.after
-    if (stack.length <= visitDepth) visitor.close(isObject ? 'object' : 'array', stack.length, at + 1)
+    if (stack.length > told) return
+    told = visitDepth
+    visitor.close(isObject ? 'object' : 'array', stack.length, at + 1)
   }
 
   function openString(isKey: boolean, at: number): void {
@@ -103,13 +106,13 @@ export function createJsonScanner(visitor: JsonVisitor, visitDepth = MAX_JSON_DE
     tokenStart = at
     stringIsKey = isKey
     escaped = false
-    capturing = stack.length <= visitDepth && visitor.wantsText(isKey ? 'key' : 'value', stack.length)
+    capturing = stack.length <= told && visitor.wantsText(isKey ? 'key' : 'value', stack.length)
   }
 
   function closeString(chunk: Buffer, from: number, quote: number): void {
     const end = offset + quote + 1
     state = stringIsKey ? State.colon : State.after
-    if (stack.length > visitDepth) return
+    if (stack.length > told) return
     const text = capturing ? takeCaptured(chunk, from, quote) : null
     if (stringIsKey) visitor.key(text, stack.length, tokenStart)
     else visitor.scalar('string', text, stack.length, tokenStart, end)
@@ -134,7 +137,7 @@ export function createJsonScanner(visitor: JsonVisitor, visitDepth = MAX_JSON_DE
       state = State.number
       tokenStart = at
       digits = byte === 0x2d ? Digits.minus : byte === 0x30 ? Digits.zero : Digits.int
-      capturing = stack.length <= visitDepth && visitor.wantsText('value', stack.length)
+      capturing = stack.length <= told && visitor.wantsText('value', stack.length)
       numberText = String.fromCharCode(byte)
     } else {
       const word = LITERALS.get(byte)
@@ -187,28 +190,32 @@ export function createJsonScanner(visitor: JsonVisitor, visitDepth = MAX_JSON_DE
   }
 
   /**
-   * Inside of what nobody wants, which is most of a body: brackets, commas and short plain strings, as far as they are in
-   * order. Answers where something else stands, and leaves it to the rest to read or refuse it.
+   * Inside of what nobody wants, which is most of a body: brackets, commas and plain strings, as far as they are in order.
+   * Answers where something else stands, and leaves it to the rest to read or refuse it.
    */
-  function skim(chunk: Uint8Array, from: number): number {
+  function skim(chunk: Uint8Array, words: Words, from: number): number {
     const { length } = chunk
     let now = state
     let i = from
     while (i < length) {
       const byte = chunk[i] as number
       if (byte === 0x22 && now !== State.after && now !== State.colon) {
-        const limit = Math.min(length, i + SHORT)
-        let end = i + 1
-        while (end < limit && PLAIN[chunk[end] as number] === 1) end++
-        if (end >= limit || chunk[end] !== 0x22) break
-        now = now === State.key || now === State.keyOrEnd ? State.colon : State.after
+        const isKey = now === State.key || now === State.keyOrEnd
+        const end = plainEnd(chunk, words, i + 1)
+        if (end === length || chunk[end] !== 0x22) {
+          stringIsKey = isKey
+          capturing = false
+          state = State.string
+          return end
+        }
+        now = isKey ? State.colon : State.after
         i = end
       } else if (byte === 0x3a && now === State.colon) now = State.value
       else if (byte === 0x2c && now === State.after) now = stack.at(-1) === true ? State.key : State.value
       else if ((byte === 0x7b || byte === 0x5b) && now <= State.valueOrEnd && stack.length < MAX_JSON_DEPTH) {
         stack.push(byte === 0x7b)
         now = byte === 0x7b ? State.keyOrEnd : State.valueOrEnd
-      } else if ((byte === 0x7d || byte === 0x5d) && stack.length > visitDepth + 1) {
+      } else if ((byte === 0x7d || byte === 0x5d) && stack.length > told + 1) {
         const isObject = byte === 0x7d
         if (now !== State.after && now !== (isObject ? State.keyOrEnd : State.valueOrEnd)) break
         if (stack.at(-1) !== isObject) break
@@ -226,11 +233,8 @@ export function createJsonScanner(visitor: JsonVisitor, visitDepth = MAX_JSON_DE
     const { length } = chunk
     let i = from
     while (i < length) {
-      if (PLAIN[chunk[i] as number] === 1) {
-        i++
-        if (((i - words.start) & 3) === 0) i = skipPlain(words, i)
-        continue
-      }
+      i = plainEnd(chunk, words, i)
+      if (i === length) return i
       const byte = chunk[i] as number
       if (byte === 0x22) return i
       if (byte === 0x5c) {
@@ -307,7 +311,7 @@ export function createJsonScanner(visitor: JsonVisitor, visitDepth = MAX_JSON_DE
     }
     if (!isComplete(digits)) throw malformed('a number is cut', at)
     state = State.after
-    if (stack.length <= visitDepth) {
+    if (stack.length <= told) {
       visitor.scalar('number', capturing ? numberText : null, stack.length, tokenStart, at)
     }
     capturing = false
@@ -318,17 +322,17 @@ export function createJsonScanner(visitor: JsonVisitor, visitDepth = MAX_JSON_DE
     if (byte !== literal.charCodeAt(literalAt)) throw malformed('an unknown word', at)
     if (++literalAt < literal.length) return
     state = State.after
-    if (stack.length <= visitDepth) visitor.scalar('literal', null, stack.length, tokenStart, at + 1)
+    if (stack.length <= told) visitor.scalar('literal', null, stack.length, tokenStart, at + 1)
   }
 
   function write(bytes: Uint8Array): void {
-    const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    const chunk = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
     const words = wordsOf(chunk)
     quote = backslash = unread = -1
     let i = 0
     while (i < chunk.length) {
-      if (state <= State.after && stack.length > visitDepth) {
-        i = skim(chunk, i)
+      if (state <= State.after && stack.length > told) {
+        i = skim(chunk, words, i)
         if (i === chunk.length) break
       }
       if (state >= State.string && state <= State.utf8) {

@@ -3,7 +3,7 @@
 /** Of each byte in a word. */
 const HIGH_BITS = 0x80808080 | 0
 /** What stands for itself inside a string: ASCII but for quote, backslash and control characters. */
-export const PLAIN = byteTable((byte) => byte >= 0x20 && byte < 0x80 && byte !== 0x22 && byte !== 0x5c)
+const PLAIN = byteTable((byte) => byte >= 0x20 && byte < 0x80 && byte !== 0x22 && byte !== 0x5c)
 
 /** A chunk four bytes at a time. `start`: the index in the chunk at which the first word stands. */
 export interface Words {
@@ -21,7 +21,7 @@ export function wordsOf({ buffer, byteOffset, length }: Uint8Array): Words {
  * Most of a body is plain text inside of strings: passes over as much of it as whole words hold, from the index of a word
  * on. A subtraction borrows from the next byte only where a byte is not plain, so that no word with such a byte is missed.
  */
-export function skipPlain({ view, start }: Words, from: number): number {
+function skipPlain({ view, start }: Words, from: number): number {
   let at = (from - start) >> 2
   for (const last = view.length - 4; at <= last; at += 4) {
     const a = view[at] as number
@@ -32,6 +32,16 @@ export function skipPlain({ view, start }: Words, from: number): number {
   }
   while (at < view.length && (notPlain(view[at] as number) & HIGH_BITS) === 0) at++
   return start + (at << 2)
+}
+
+/** From any index on: where the next byte stands that is not plain; the chunk's length where none does. */
+export function plainEnd(chunk: Uint8Array, words: Words, from: number): number {
+  let at = from
+  while (at < chunk.length && PLAIN[chunk[at] as number] === 1) {
+    at++
+    if (((at - words.start) & 3) === 0) at = skipPlain(words, at)
+  }
+  return at
 }
 
 function notPlain(word: number): number {

@@ -1,34 +1,36 @@
 /** Carries an answer's bytes from the upstream to the agent: as they come, and never faster than the agent reads. */
 import type { ServerResponse } from 'node:http'
-import type { Readable } from 'node:stream'
+import type { AnswerBody } from '../upstream/index.ts'
 
 export type RelayEnd = 'ended' | 'upstream_gone' | 'agent_gone'
 
+/** What may wait for an agent that does not read. To stop at every chunk costs more than the chunk does. */
+const WAITING_BYTES = 262_144
+
 /**
  * Resolves when the source has ended or one side is gone; the sink is left open for a last word. `onChunk` sees each chunk
- * before it is written.
+ * before it is written. What is there already leaves before this returns.
  */
-export function relay(source: Readable, sink: ServerResponse, onChunk: (chunk: Buffer) => void): Promise<RelayEnd> {
+export function relay(source: AnswerBody, sink: ServerResponse, onChunk: (chunk: Buffer) => void): Promise<RelayEnd> {
   return new Promise((resolve) => {
-    const onData = (chunk: Buffer): void => {
-      onChunk(chunk)
-      if (!sink.write(chunk)) source.pause()
+    const onDrain = (): void => source.resume()
+    const onSinkClose = (): void => {
+      settle('agent_gone')
+      source.destroy()
     }
-    const onDrain = (): void => void source.resume()
-    const onEnd = (): void => settle('ended')
-    const onGone = (): void => settle('upstream_gone')
-    const onSinkClose = (): void => settle('agent_gone')
-    function settle(end: RelayEnd): void {
-      source.off('data', onData).off('end', onEnd).off('close', onGone)
+    const settle = (end: RelayEnd): void => {
       sink.off('drain', onDrain).off('close', onSinkClose)
-      if (end === 'agent_gone') source.destroy()
       resolve(end)
     }
-    // An error closes the source; the listener itself stays, since an abort may come later.
-    source.on('error', () => undefined)
-    source.on('data', onData).on('end', onEnd).on('close', onGone)
+    if (sink.destroyed) return onSinkClose()
     sink.on('drain', onDrain).on('close', onSinkClose)
-    if (sink.destroyed) settle('agent_gone')
-    else if (source.destroyed) settle('upstream_gone')
+    return source.read({
+      data(chunk) {
+        onChunk(chunk)
+        if (!sink.write(chunk) && sink.writableLength > WAITING_BYTES) source.pause()
+      },
+      // An agent that hangs up ends the flight, and that its upstream: whose end it is, the sink knows.
+      ended: (cut) => settle(cut === null ? 'ended' : sink.destroyed ? 'agent_gone' : 'upstream_gone'),
+    })
   })
 }

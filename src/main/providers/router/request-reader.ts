@@ -56,6 +56,7 @@ export function createRequestReader(options: { protocol: RouteProtocol; strip: b
       if (path.length === 2) return path[0] === 'reasoning' && path[1] === 'effort'
       return stripper !== null && path.length <= 5 && STRIPPERS_READ.has(path.at(-1) ?? '')
     },
+    enters: (path) => stripper !== null || path.length !== 1 || path[0] === 'reasoning',
     memberNamed(path) {
       const [key] = path
       if (path.length === 1 && typeof key === 'string') {

@@ -22,6 +22,8 @@ const SPACE = 0x20
 /** Longer than any field name or event name that matters. */
 const MAX_KEPT = 128
 const NEWLINE = new Uint8Array([LF])
+const EVENT = Buffer.from('event:')
+const DATA = Buffer.from('data:')
 
 export function createSseFraming(listener: SseListener): SseFraming {
   let field: 'unknown' | 'event' | 'data' | 'comment' | 'other' = 'unknown'
@@ -70,6 +72,19 @@ export function createSseFraming(listener: SseListener): SseFraming {
     return valuePiece(piece.subarray(colon + 1))
   }
 
+  /** The two lines that make up a stream, where a chunk holds them whole: what `linePiece` and `lineEnds` do, in one go. */
+  function nameLine(chunk: Buffer, at: number, end: number): void {
+    name = chunk.toString('latin1', valueAt(chunk, at + EVENT.length), end)
+    hasField = true
+  }
+
+  function dataLine(chunk: Buffer, at: number, end: number): void {
+    if (dataLines++ > 0) listener.data(NEWLINE, name)
+    const from = valueAt(chunk, at + DATA.length)
+    if (from < end) listener.data(chunk.subarray(from, end), name)
+    hasField = true
+  }
+
   function lineEnds(): void {
     if (lineBytes === 0) {
       if (hasField) listener.dispatched(name)
@@ -87,7 +102,7 @@ export function createSseFraming(listener: SseListener): SseFraming {
 
   return {
     push(bytes) {
-      const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+      const chunk = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
       let at = 0
       let lf = chunk.indexOf(LF)
       let cr = chunk.indexOf(CR)
@@ -107,10 +122,13 @@ export function createSseFraming(listener: SseListener): SseFraming {
         if (cr !== -1 && cr < at) cr = chunk.indexOf(CR, at)
         const end = lf === -1 ? cr : cr === -1 ? lf : Math.min(lf, cr)
         if (end === -1) return linePiece(chunk.subarray(at))
-        const isWhole = lineBytes === 0
-        linePiece(chunk.subarray(at, end))
-        const isNamed = isWhole && field === 'event'
-        lineEnds()
+        const isNamed = lineBytes === 0 && beginsWith(chunk, EVENT, at)
+        if (isNamed) nameLine(chunk, at, end)
+        else if (lineBytes === 0 && beginsWith(chunk, DATA, at)) dataLine(chunk, at, end)
+        else {
+          linePiece(chunk.subarray(at, end))
+          lineEnds()
+        }
         if (isNamed && chunk[end] === LF && name !== null && listener.skips?.(name) === true) {
           skipped = Uint8Array.from(chunk.subarray(at, end + 1))
         }
@@ -121,6 +139,10 @@ export function createSseFraming(listener: SseListener): SseFraming {
     },
     atBoundary: () => lineBytes === 0 && !hasField,
   }
+}
+
+function valueAt(chunk: Uint8Array, colonEnd: number): number {
+  return chunk[colonEnd] === SPACE ? colonEnd + 1 : colonEnd
 }
 
 function beginsWith(chunk: Uint8Array, head: Uint8Array, at: number): boolean {

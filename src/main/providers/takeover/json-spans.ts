@@ -60,6 +60,7 @@ export function findJsonSpans(
           kind === 'object' && isWanted ? { depth, bodyStart: toOffset(start + 1), bodyEnd: 0, members: [] } : null
         if (span !== null) found.push(span)
         open.push({ span, key: '', keyAt: 0, valueAt: 0 })
+        return true
       },
       close(_kind, depth, end) {
         const closed = open.pop()

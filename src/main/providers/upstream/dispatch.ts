@@ -1,12 +1,13 @@
-/** One request through undici's dispatcher: the answer's head as a promise, its body as a stream. */
+/** One request through undici's dispatcher: the answer's head as a promise, its body as it comes. */
 import type { IncomingHttpHeaders } from 'node:http'
-import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
+import { createAnswerBody } from './answer-body.ts'
+import type { AnswerBody, WritableBody } from './answer-body.ts'
 
 export interface DispatchAnswer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  readonly body: Readable
+  readonly body: AnswerBody
 }
 
 /**
@@ -21,13 +22,12 @@ export function dispatch(
 ): Promise<DispatchAnswer> {
   return new Promise((resolve, reject) => {
     let running: Dispatcher.DispatchController | null = null
-    let body: Readable | null = null
-    let ended = false
+    let body: WritableBody | null = null
 
     const abort = (): void => {
       const reason = asError(signal.reason)
       if (body === null) reject(signal.reason)
-      else body.on('error', () => undefined).destroy(reason)
+      else body.fail(reason)
       running?.abort(reason)
     }
     const forget = (): void => signal.removeEventListener('abort', abort)
@@ -40,28 +40,24 @@ export function dispatch(
       },
       onResponseStart(controller, status, headers) {
         if (status < 200) return
-        body = new Readable({
-          read: () => controller.resume(),
-          destroy(error, done) {
-            forget()
-            if (!ended) controller.abort(error ?? new Error('The answer is no longer wanted.'))
-            done(error)
-          },
+        body = createAnswerBody({
+          pause: () => controller.pause(),
+          resume: () => controller.resume(),
+          abort: (reason) => controller.abort(reason),
+          over: forget,
         })
         resolve({ status, headers, body })
       },
-      onResponseData(controller, chunk) {
-        if (body?.push(chunk) === false) controller.pause()
+      onResponseData(_controller, chunk) {
+        body?.data(chunk)
       },
       onResponseEnd() {
-        ended = true
-        body?.push(null)
+        body?.ended(null)
       },
       onResponseError(_controller, error) {
-        ended = true
+        if (body !== null) return body.ended(error)
         forget()
-        if (body === null) reject(error)
-        else body.destroy(error)
+        reject(error)
       },
     })
   })

@@ -1,5 +1,6 @@
 /** One bounded GET of a JSON document: model lists and connection tests. */
 import { AppError } from '../../../shared/errors.ts'
+import { streamOf } from './answer-body.ts'
 import type { JsonAnswer, JsonRequest, UpstreamAnswer, UpstreamRequest } from './types.ts'
 
 type Send = (request: UpstreamRequest, signal: AbortSignal) => Promise<UpstreamAnswer>
@@ -32,7 +33,7 @@ export async function readJson(send: Send, request: JsonRequest, signal: AbortSi
 async function readBounded(answer: UpstreamAnswer, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
-  for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+  for await (const chunk of streamOf(answer.body) as AsyncIterable<Buffer>) {
     bytes += chunk.length
     if (bytes > maxBytes) {
       throw new AppError('upstream_invalid', 'The Provider answered with more than Wheelhouse reads.', {

@@ -1,8 +1,8 @@
 /** How Wheelhouse reaches a Provider's API: which addresses, with whose key, within which bounds. */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Readable } from 'node:stream'
 import type { WebSocket } from 'ws'
 import type { Secret } from '../../platform/types.ts'
+import type { AnswerBody } from './answer-body.ts'
 
 /** How the key travels. `none`: no key, no header. */
 export type AuthMode = 'none' | 'bearer' | 'x_api_key'
@@ -53,8 +53,8 @@ export interface WebSocketRequest {
 export interface UpstreamAnswer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  /** Ends, or errors when the upstream was cut or fell silent. Destroying it closes the connection. */
-  readonly body: Readable
+  /** Ends, with an error when the upstream was cut or fell silent. Destroying it closes the connection. */
+  readonly body: AnswerBody
 }
 
 export interface JsonRequest {

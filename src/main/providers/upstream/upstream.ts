@@ -1,7 +1,7 @@
 /** The pool that carries requests to Providers. */
+import { Readable } from 'node:stream'
 import { Agent, ProxyAgent } from 'undici'
 import type { Dispatcher } from 'undici'
-import { Readable } from 'node:stream'
 import { AppError } from '../../../shared/errors.ts'
 import { blockedError, judgeHost } from './addresses.ts'
 import { authHeaders } from './auth.ts'
@@ -85,7 +85,7 @@ export function createUpstream(deps: UpstreamDeps = {}): Upstream {
       throw transportError(error, signal, deps.hintFor?.(url) ?? null)
     })
     if (answer.status >= 300 && answer.status < 400) {
-      discard(answer.body)
+      answer.body.destroy()
       throw new AppError(
         'upstream_redirect_rejected',
         'The Provider answered with a redirect, which Wheelhouse does not follow. Check its address.',
@@ -117,13 +117,23 @@ function byteLength(chunks: readonly Uint8Array[]): number {
 function toBody(chunks: readonly Uint8Array[]): Buffer | Readable {
   const [only] = chunks
   if (chunks.length === 1 && only !== undefined) return Buffer.from(only.buffer, only.byteOffset, only.length)
-  return byteLength(chunks) <= JOIN_BYTES ? Buffer.concat(chunks) : Readable.from(chunks, { objectMode: false })
+  return byteLength(chunks) <= JOIN_BYTES ? Buffer.concat(chunks) : Readable.from(joined(chunks), { objectMode: false })
 }
 
-/** Closes the connection; whatever the stream still says is of no interest. */
-export function discard(body: Readable): void {
-  body.on('error', () => undefined)
-  body.destroy()
+/** The same bytes in fewer pieces: each is a write of its own. */
+function* joined(chunks: readonly Uint8Array[]): Generator<Buffer> {
+  let piece: Uint8Array[] = []
+  let bytes = 0
+  for (const chunk of chunks) {
+    if (bytes > 0 && bytes + chunk.length > JOIN_BYTES) {
+      yield Buffer.concat(piece, bytes)
+      piece = []
+      bytes = 0
+    }
+    piece.push(chunk)
+    bytes += chunk.length
+  }
+  yield Buffer.concat(piece, bytes)
 }
 
 function transportError(error: unknown, signal: AbortSignal, hint: string | null): unknown {

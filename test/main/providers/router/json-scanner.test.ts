@@ -1,26 +1,33 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createJsonScanner } from '../../../../src/main/providers/router/json-scanner.ts'
+import { createJsonScanner, MAX_JSON_DEPTH } from '../../../../src/main/providers/router/json-scanner.ts'
 import type { JsonVisitor } from '../../../../src/main/providers/router/json-scanner.ts'
 
 type Token = readonly unknown[]
 
-function recording(): { visitor: JsonVisitor; tokens: Token[] } {
+function recording(enters: (depth: number) => boolean = () => true): { visitor: JsonVisitor; tokens: Token[] } {
   const tokens: Token[] = []
   return {
     tokens,
     visitor: {
       wantsText: () => true,
       key: (...token) => void tokens.push(['key', ...token]),
-      open: (...token) => void tokens.push(['open', ...token]),
+      open(...token) {
+        tokens.push(['open', ...token])
+        return enters(token[1])
+      },
       close: (...token) => void tokens.push(['close', ...token]),
       scalar: (...token) => void tokens.push(['scalar', ...token]),
     },
   }
 }
 
-function scan(chunks: readonly Uint8Array[], visitDepth?: number): Token[] | string {
-  const { visitor, tokens } = recording()
+function scan(
+  chunks: readonly Uint8Array[],
+  visitDepth?: number,
+  enters?: (depth: number) => boolean,
+): Token[] | string {
+  const { visitor, tokens } = recording(enters)
   const scanner = createJsonScanner(visitor, visitDepth)
   try {
     for (const chunk of chunks) scanner.write(chunk)
@@ -97,7 +104,7 @@ describe('the scanner', () => {
     )
   })
 
-  test('what is too deep for its visitor is checked all the same, and everything above it is told', () => {
+  test('what is too deep for its visitor, or not entered, is checked all the same, and everything above it is told', () => {
     const depthOf = ([kind, first, second, third]: Token): number =>
       Number(kind === 'key' || kind === 'open' || kind === 'close' ? second : kind === 'scalar' ? third : first)
     const words = fc.constantFrom(
@@ -132,6 +139,7 @@ describe('the scanner', () => {
           const told = typeof all === 'string' ? all : all.filter((token) => depthOf(token) <= depth)
           expect(scan([whole], depth)).toEqual(told)
           expect(scan(chunks, depth)).toEqual(told)
+          expect(scan(chunks, MAX_JSON_DEPTH, (at) => at < depth)).toEqual(told)
         },
       ),
       { numRuns: 400 },

@@ -35,7 +35,7 @@ const SHAPES: readonly (readonly [id: string, title: string, before: string, aft
   ],
 ]
 
-describe('Claude Code: what is written, and how it goes back', () => {
+describe('PR-A60 Claude Code: what is written, and how it goes back', () => {
   test.each(SHAPES)('%s %s', async (_id, _title, before, after) => {
     using world = createTakeoverWorld('claude', 'env')
     world.write(before, 0o640)

@@ -87,7 +87,7 @@ const SHAPES: readonly Shape[] = [
   },
 ]
 
-describe('Codex: what is written, and how it goes back', () => {
+describe('PR-A60 Codex: what is written, and how it goes back', () => {
   for (const { id, title, before, table, url } of SHAPES) {
     for (const [kind, after] of [
       ['provider_table', table],
