@@ -29,6 +29,13 @@ const REASONS: Readonly<Record<string, string>> = {
   runtime_stopping: 'Wheelhouse was ending.',
   transport_unknown: 'There is no way to send to such a place.',
   artifact_expired: 'The file was kept no longer.',
+  artifact_corrupt: 'The kept copy of the file was changed.',
+  artifact_not_found: 'The file is gone.',
+  credential_store_unavailable: 'The address cannot be read from the keychain now.',
+  deadline_exceeded: 'It took longer than 20 seconds.',
+  dependency_failed: 'What comes before it was not delivered.',
+  dependency_uncertain: 'What comes before it was perhaps not delivered.',
+  transport_failed: 'It could not be sent.',
 }
 
 const HTTP = /^webhook_http_(\d{3})$/

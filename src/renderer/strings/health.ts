@@ -21,9 +21,9 @@ const OWNERS: Readonly<Record<OwnershipView['state'], string>> = {
 }
 
 const PURPOSES: Readonly<Record<NonNullable<OwnershipView['lease']>['purpose'], string>> = {
-  admission: 'admission',
-  execution: 'execution',
-  recovery: 'recovery',
+  admission: 'a start',
+  execution: 'a run',
+  recovery: 'a recovery',
   mutation: 'a change',
   fork: 'a fork',
 }

@@ -11,18 +11,19 @@ import { RuntimePickers } from './RuntimePickers.tsx'
 import { useBlocked } from './useBlocked.ts'
 import { useDraft } from './useDraft.ts'
 import { isEmpty, usePrompt } from './usePrompt.ts'
-import { useStopRun } from './useStopRun.ts'
+import type { StopRun } from './useStopRun.ts'
 import styles from './Composer.module.css'
 
 export interface ComposerProps {
   session: SessionView
   newestRun: RunView | null
+  stopRun: StopRun
   /** One more press of Esc stops the run. */
   escapePressed: boolean
 }
 
 /** Where a person says what to do next. While a run is under way, what is sent is queued behind it. */
-export function Composer({ session, newestRun, escapePressed }: ComposerProps) {
+export function Composer({ session, newestRun, stopRun, escapePressed }: ComposerProps) {
   const hintId = useId()
   const field = useRef<HTMLTextAreaElement>(null)
   const { draft, box } = useDraft(session)
@@ -33,10 +34,11 @@ export function Composer({ session, newestRun, escapePressed }: ComposerProps) {
   const send = (): void => {
     if (!uploading) prompt.send()
   }
-  const { stop, stopping, error: stopError } = useStopRun(session)
+  const { stop, stopping, error: stopError, refused } = stopRun
   const blocked = useBlocked(session)
   const active = session.activeRun !== null
-  const waitsFor = active && newestRun?.runId === session.activeRun?.runId ? (newestRun?.startWaitsFor ?? null) : null
+  const run = active && newestRun?.runId === session.activeRun?.runId ? newestRun : null
+  const waitsFor = run?.state === 'queued' ? strings.session.waitsInLine : (run?.startWaitsFor ?? null)
   const hint = over
     ? strings.attachments.drop
     : (blocked?.text ?? (escapePressed ? strings.session.escAgain : active ? strings.session.queueHint : null))
@@ -88,6 +90,14 @@ export function Composer({ session, newestRun, escapePressed }: ComposerProps) {
       )}
       {prompt.error !== null && <ErrorNote error={prompt.error} onRetry={prompt.send} />}
       {stopError !== null && <ErrorNote error={stopError} onRetry={stop} />}
+      {refused !== null && active && (
+        <p className={styles.waits} role="status">
+          {refused}
+          <Button tone="quiet" onClick={() => navigate({ kind: 'health' })}>
+            {strings.session.openHealth}
+          </Button>
+        </p>
+      )}
       <div className={styles.bar}>
         {!draft.queued && <AttachButton onFiles={uploads.add} />}
         <RuntimePickers session={session} />

@@ -9,6 +9,7 @@ import { SessionHeader } from './SessionHeader.tsx'
 import { TranscriptView } from './TranscriptView.tsx'
 import { useSession } from './useSession.ts'
 import { useSessionKeys } from './useSessionKeys.ts'
+import { useStopRun } from './useStopRun.ts'
 import { useTranscript } from './useTranscript.ts'
 import { useTurnInAddress } from './useTurnInAddress.ts'
 import styles from './SessionPane.module.css'
@@ -34,7 +35,8 @@ function OpenSession({ session, turnId }: { session: SessionView; turnId: string
   useSeen(session)
   const { state, loadEarlier, loadAll } = useTranscript(session.id)
   useTurnInAddress(turnId, state, loadAll)
-  const { escapePressed } = useSessionKeys(session, loadAll)
+  const stopRun = useStopRun(session)
+  const { escapePressed } = useSessionKeys(session, stopRun.stop, loadAll)
   return (
     <div className={styles.pane}>
       <SessionHeader session={session} />
@@ -48,7 +50,12 @@ function OpenSession({ session, turnId }: { session: SessionView; turnId: string
             ))}
           </div>
         )}
-        <Composer session={session} newestRun={state.runs.at(-1) ?? null} escapePressed={escapePressed} />
+        <Composer
+          session={session}
+          newestRun={state.runs.at(-1) ?? null}
+          stopRun={stopRun}
+          escapePressed={escapePressed}
+        />
       </div>
     </div>
   )

@@ -2,13 +2,15 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { SessionView } from '../../../shared/bridge/index.ts'
 import { isDialogOpen, isPlainKey } from '../../app/keys.ts'
 import { goToTurn, shownTurns } from './go-to-turn.ts'
-import { useStopRun } from './useStopRun.ts'
 
 const SECOND_PRESS_MS = 1_500
 
 /** Esc twice stops the run; `[` and `]` walk the turns, `{` and `}` go to the first and the last; `I` goes to the prompt. */
-export function useSessionKeys(session: SessionView, toFirst: () => Promise<void>): { escapePressed: boolean } {
-  const { stop } = useStopRun(session)
+export function useSessionKeys(
+  session: SessionView,
+  stop: () => void,
+  toFirst: () => Promise<void>,
+): { escapePressed: boolean } {
   const [escapePressed, setEscapePressed] = useState(false)
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null)
 

@@ -51,7 +51,7 @@ describe('who executes what', () => {
       }),
     ])
     const [here, behind] = within(await screen.findByRole('list', { name: 'Runs' })).getAllByRole('listitem')
-    expect(here?.textContent).toMatch(/Runs here.*Running.*host process 4711.*lease for execution until/)
+    expect(here?.textContent).toMatch(/Runs here.*Running.*host process 4711.*lease for a run until/)
     expect(behind?.textContent).toMatch(/Could not be settled yet.*Recovery, try 3\. Next try .* database_busy/)
     expect(await seriousFindings()).toEqual([])
   })

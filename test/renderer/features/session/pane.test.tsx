@@ -174,9 +174,24 @@ describe('the prompt', () => {
     await user.click(screen.getByRole('button', { name: 'Cancel start' }))
     expect(host.calls('runs.stop')).toEqual([{ sessionId: SESSION_ID, expectedRunId: RUN_ID }])
   })
+
+  test('a run that waits in line says so', async () => {
+    open(running(), { turns: [aRun({ state: 'queued', finishedAt: null })] })
+    expect(await screen.findByText(/^As many runs as may are at work/)).toBeDefined()
+    expect(screen.getByText('Waiting in line')).toBeDefined()
+  })
 })
 
 describe('stopping', () => {
+  test('a run that another process executes goes on, and that is said, whichever way it was to be stopped', async () => {
+    const { user } = open(running(), { 'runs.stop': () => ({ code: 'session_run_owned_elsewhere' }) })
+    await prompt()
+    await user.keyboard('{Escape}{Escape}')
+    expect(await screen.findByText(/^Another process of Wheelhouse executes this run/)).toBeDefined()
+    await user.click(screen.getByRole('button', { name: 'Open Health' }))
+    expect(location.hash).toBe('#/health')
+  })
+
   test('DT-A08 Esc once only says so, twice stops the run that is shown', async () => {
     const { host, user } = open(running())
     await prompt()
