@@ -54,6 +54,8 @@ export interface Host {
   readonly providers: Providers
   /** Serves the bridge on this connection. */
   attach(connection: FrameConnection, kind: ConnectionInfo['kind']): ConnectionInfo
+  /** Those that are open. */
+  connections(): readonly ConnectionInfo[]
   /** What a window can do here that a browser cannot. Until it is set, nothing is shown and nothing is picked. */
   setShell(shell: ShellPort): void
   /** In reverse order of the start, 15 s in all. What could not be settled stays HELD on record. A second call waits. */
@@ -78,7 +80,7 @@ const NO_SHELL: ShellPort = {
   kind: 'cli',
   activate: () => Promise.resolve({ url: null }),
   pickFolder: null,
-  notify: null,
+  notify: () => null,
 }
 
 /**
@@ -194,7 +196,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
   const places = createPlaces({
     ...platform,
     store: providers.slots('delivery'),
-    notify: () => shell.notify,
+    notify: () => shell.notify(),
     titleOf: (sessionId) => runtime.sessions.get(sessionId).title,
     namedBy: (sessionId) => schedules.deliverTo(sessionId),
   })
@@ -334,6 +336,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
     runtime,
     providers,
     attach: bridge.attach,
+    connections: bridge.connections,
     setShell(next) {
       shell = next
     },

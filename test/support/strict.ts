@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, expect } from 'vitest'
 
+// No test speaks to the desktop of the person who runs it.
+process.env['DBUS_SESSION_BUS_ADDRESS'] = 'disabled:'
+
 /** Every test asserts something, and none passes while the process warned (a leaked listener shows at once). */
 beforeEach(() => {
   expect.hasAssertions()

@@ -1,11 +1,20 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { AppError } from '../../shared/errors.ts'
+import { connectInProcess } from '../bridge/index.ts'
 import { openDemo } from '../demo.ts'
 import { createHost } from '../host.ts'
 import type { Host } from '../host.ts'
+import {
+  browserOnlookers,
+  busAddresses,
+  createDbusNotifications,
+  openNotifications,
+  placeHash,
+} from '../notifications/index.ts'
+import type { Notifications } from '../notifications/index.ts'
 import { createHostControl, defaultDataDir } from '../platform/index.ts'
-import { startWebHost } from '../web/index.ts'
+import { createBrowserOpener, startWebHost } from '../web/index.ts'
 import type { WebHost } from '../web/index.ts'
 import { lockOrJoin } from './bridge.ts'
 import { whenBroken } from './broken.ts'
@@ -73,11 +82,13 @@ async function serve(options: { port: number | null; demo: boolean }, entryDir: 
   const failed = whenBroken(host.platform.log)
   const web = await openWeb(host, join(entryDir, '..', 'renderer'), options.port)
   undo.defer(() => web.stop())
+  const notifications = openServeNotifications(host, web)
+  undo.defer(() => notifications?.[Symbol.dispose]())
   host.setShell({
     kind: 'browser',
     activate: (want) => Promise.resolve({ url: want === 'link' ? web.newUrl() : null }),
     pickFolder: null,
-    notify: null,
+    notify: () => notifications?.show ?? null,
   })
   undo.use(await control.listen(dataDir, (connection) => host.attach(connection, 'cli')))
   const demo = options.demo ? `&view=/session/${await openDemo(host)}` : ''
@@ -90,6 +101,25 @@ async function serve(options: { port: number | null; demo: boolean }, entryDir: 
   setTimeout(() => process.exit(EXIT.failed), STOP_MS).unref()
   await undo.disposeAsync()
   return how === 'told' ? EXIT.ok : EXIT.failed
+}
+
+/** Null: this machine's desktop, where there is one, is no Linux. */
+function openServeNotifications(host: Host, web: WebHost): Notifications | null {
+  const { clock, log } = host.platform
+  const addresses = process.platform === 'linux' ? busAddresses(process.env) : []
+  if (addresses.length === 0) {
+    log.info('there is no session bus: no notification is shown')
+    return null
+  }
+  const openInBrowser = createBrowserOpener({ env: process.env, log })
+  return openNotifications({
+    ...host.platform,
+    bridge: connectInProcess(clock, (connection) => host.attach(connection, 'notification')),
+    port: createDbusNotifications({ clock, log, addresses }),
+    onlookers: browserOnlookers(host.connections),
+    // Without a token: the browser that was let in has its cookie, and to any other the page says how to get in.
+    open: (place) => openInBrowser(`http://127.0.0.1:${web.port}/${placeHash(place ?? { kind: 'home' })}`),
+  })
 }
 
 /** The saved port first, so that an open tab finds its host again after a restart. */

@@ -14,7 +14,7 @@ import type { SecretStore } from './webhook-secrets.ts'
 
 const TEST_MS = 20_000
 const TEST_TEXT = 'This is a test. Answers from Wheelhouse will arrive here.'
-const NO_NOTIFICATIONS = 'No notification of the system can be shown by this host: only the desktop app shows them.'
+const NO_NOTIFICATIONS = 'No notification can be shown: this host finds nothing on its desktop that shows them.'
 
 export interface PlacesDeps {
   clock: Clock

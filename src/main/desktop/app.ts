@@ -2,28 +2,27 @@ import { join } from 'node:path'
 import type { Event } from 'electron'
 import { connectInProcess } from '../bridge/index.ts'
 import { openDemo } from '../demo.ts'
-import type { ShowNotification } from '../deliveries/index.ts'
 import type { Host } from '../host.ts'
+import {
+  browserOnlookers,
+  busAddresses,
+  createDbusNotifications,
+  openNotifications,
+  together,
+} from '../notifications/index.ts'
+import type { NotificationPort, Place } from '../notifications/index.ts'
 import { createHostControl } from '../platform/index.ts'
-import { createAnnouncer } from './announcer.ts'
 import type { ElectronApi } from './electron-api.ts'
-import { createGatewayNews } from './gateway-news.ts'
 import { serveIpc } from './ipc.ts'
 import { lockDown } from './lockdown.ts'
 import { appMenu } from './menu.ts'
-import { BODY_CHARS, readable, shortened, TITLE_CHARS } from './notification-text.ts'
 import { systemNotifications } from './notifications.ts'
-import { createNotifier } from './notifier.ts'
-import type { Place } from './places.ts'
-import { isQuietTime } from './quiet.ts'
-import { createRunNews } from './run-news.ts'
 import { ORIGIN, serveAppScheme } from './scheme.ts'
 import { createShutdown } from './shutdown.ts'
 import { createTray } from './tray.ts'
 import type { TrayDeps } from './tray.ts'
 import { createWebLinks } from './web-links.ts'
 import { createWindows } from './windows.ts'
-import type { Windows } from './windows.ts'
 
 export interface AppOptions {
   electron: ElectronApi
@@ -78,11 +77,18 @@ export async function runApp(options: AppOptions): Promise<RunningApp> {
       appMenu({ platform: process.platform, development: page.development, newWindow: windows.open }),
     ),
   )
-  const notifications = openNotifications(options, windows)
+  const notifications = openNotifications({
+    ...host.platform,
+    bridge: connectInProcess(clock, (connection) => void host.attach(connection, 'notification')),
+    port: notificationPort(options),
+    onlookers: together(windows, browserOnlookers(host.connections)),
+    open,
+  })
   const tray = openTray(options, {
     open,
     quit,
-    say: (message) => void notifications.show({ tag: 'gateway', title: 'Wheelhouse', body: message, sessionId: null }),
+    say: (message) =>
+      void notifications.show?.({ tag: 'gateway', title: 'Wheelhouse', body: message, sessionId: null }),
   })
   host.setShell({
     kind: 'electron',
@@ -92,7 +98,7 @@ export async function runApp(options: AppOptions): Promise<RunningApp> {
       return { url: null }
     },
     pickFolder: () => pickFolder(electron),
-    notify: electron.Notification.isSupported() ? (answer) => notifications.show(answer) : null,
+    notify: () => notifications.show,
   })
   const followTheme = (): void => {
     electron.nativeTheme.themeSource = settings.get('theme')
@@ -160,61 +166,11 @@ function openTray({ electron, host }: AppOptions, on: Pick<TrayDeps, 'open' | 'q
   }
 }
 
-interface Notifications extends Disposable {
-  /** An answer on its way to the person. */
-  show: ShowNotification
-}
-
-function openNotifications({ electron, host }: AppOptions, windows: Windows): Notifications {
-  const { clock, secrets, settings } = host.platform
-  const bridge = connectInProcess(clock, (connection) => void host.attach(connection, 'notification'))
-  const announcer = createAnnouncer({
-    clock,
-    port: systemNotifications(electron),
-    openSummary: () => windows.show({ kind: 'approvals', decisionId: null }),
-  })
-  const isQuiet = (): boolean => isQuietTime(settings.values(), clock.nowMs())
-  const notifier = createNotifier({
-    clock,
-    bridge,
-    announcer,
-    isQuiet: ({ sessionId, decisionId }) =>
-      isQuiet() ||
-      windows.shows([
-        { kind: 'session', sessionId },
-        { kind: 'approvals', decisionId },
-        { kind: 'approvals', decisionId: null },
-      ]),
-    redact: secrets.redact,
-    open: (decisionId) => windows.show({ kind: 'approvals', decisionId }),
-  })
-  const news = createRunNews({
-    bridge,
-    announcer,
-    isQuiet: () => isQuiet() || windows.anyFocused(),
-    open: windows.show,
-  })
-  const gateway = createGatewayNews({
-    bridge,
-    announcer,
-    isQuiet: () => isQuiet() || windows.shows([{ kind: 'gateway' }]),
-    open: windows.show,
-  })
-  return {
-    show({ title, body, sessionId }) {
-      if (isQuiet()) return 'quiet'
-      const text = shortened(readable(secrets.redact(body)), BODY_CHARS)
-      const card = { title: shortened(readable(secrets.redact(title)), TITLE_CHARS), body: text, buttons: [] }
-      const clicked = (): void => windows.show(sessionId === null ? undefined : { kind: 'session', sessionId })
-      announcer.announce({ about: 'news', card, clicked })
-      return 'shown'
-    },
-    [Symbol.dispose]() {
-      notifier[Symbol.dispose]()
-      news[Symbol.dispose]()
-      gateway[Symbol.dispose]()
-      announcer.stop()
-      bridge.close()
-    },
-  }
+/** Over D-Bus on Linux, which knows buttons and replaces cards; else, or where no session bus answers, through Electron. */
+function notificationPort({ electron, env, host }: AppOptions): NotificationPort {
+  const fallback = systemNotifications(electron)
+  const addresses = process.platform === 'linux' ? busAddresses(env) : []
+  if (addresses.length === 0) return fallback
+  const { clock, log } = host.platform
+  return createDbusNotifications({ clock, log, addresses, fallback })
 }

@@ -1,18 +1,15 @@
 import { desktop } from '../../shared/strings/desktop.ts'
 import type { BrowserWindow, BrowserWindowConstructorOptions, WebContents } from 'electron'
 import type { Clock, Log } from '../platform/index.ts'
-import { placeHash } from './places.ts'
-import type { Place } from './places.ts'
+import { placeHash } from '../notifications/index.ts'
+import type { Onlookers, Place } from '../notifications/index.ts'
 
-export interface Windows {
+export interface Windows extends Onlookers {
   /** Brings a window to the front, makes one where there is none, and leads it to `place`. */
   show(place?: Place): void
   /** One more window. */
   open(): void
   isOurs(contents: WebContents): boolean
-  anyFocused(): boolean
-  /** A focused window stands at one of these places: its person sees them. */
-  shows(places: readonly Place[]): boolean
   /** Asks each window to close, and destroys what is still there after a second. */
   closeAll(): Promise<void>
 }

@@ -149,7 +149,7 @@ test('a folder must be there when it is chosen, and says when it is gone', async
 test('where no notification can be shown it is said, and none is planned', async () => {
   await using p = await openPlaces()
   const { id } = await p.save({ kind: 'os_notification', name: 'Me' })
-  expect(await p.places.views()).toMatchObject([{ unusable: expect.stringContaining('desktop app') }])
+  expect(await p.places.views()).toMatchObject([{ unusable: expect.stringContaining('No notification can be shown') }])
   expect(await p.places.test(id, signal())).toEqual({ delivered: false, failureCode: 'notification_unavailable' })
   expect(p.places.port.targets({ sessionId: 's1', source: 'desktop' })).toEqual([])
 })

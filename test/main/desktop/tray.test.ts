@@ -2,7 +2,7 @@ import { inflateSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { trayIconPng } from '../../../src/main/desktop/tray-icon.ts'
 import { trayView } from '../../../src/main/desktop/tray.ts'
-import { aDecision, aSession } from './support.ts'
+import { aDecision, aSession } from '../notifications/support.ts'
 
 const running = [aSession(1, { state: 'running' })]
 

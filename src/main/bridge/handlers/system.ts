@@ -19,8 +19,8 @@ export interface ShellPort {
   activate(want: 'window' | 'link'): Promise<{ url: string | null }>
   /** Null where no dialog can be shown. */
   pickFolder: (() => Promise<string | null>) | null
-  /** Null where no notification of the system can be shown. */
-  notify: ShowNotification | null
+  /** Null while no notification of the system can be shown. */
+  notify(): ShowNotification | null
 }
 
 export interface SystemHandlerDeps {

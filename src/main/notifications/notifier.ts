@@ -3,8 +3,9 @@ import type { Bridge } from '../../shared/bridge/client.ts'
 import type { DecisionView } from '../../shared/bridge/index.ts'
 import { AppError } from '../../shared/errors.ts'
 import type { Clock } from '../platform/index.ts'
-import type { Announcer, Card } from './announcer.ts'
-import { BODY_CHARS, decisionLine, decisionTitle, settledLine, shortened } from './notification-text.ts'
+import type { Announcer } from './announcer.ts'
+import { BODY_CHARS, decisionLine, decisionTitle, settledLine, shortened } from './text.ts'
+import type { Card } from './types.ts'
 
 /** What a rule or a person at the window answers by then never becomes a notification. */
 export const SETTLE_MS = 400
@@ -43,21 +44,17 @@ export function createNotifier(deps: NotifierDeps): Disposable {
     const next = candidates.at(-1)
     const current = shown.get(sessionId)
     if (current?.decisionId === next?.decision.decisionId) return
-    current?.withdraw()
     shown.delete(sessionId)
-    if (next !== undefined) show(next)
+    if (next !== undefined && !deps.isQuiet(next.decision)) return show(next)
+    if (next !== undefined) next.stage = 'done'
+    current?.withdraw()
   }
 
   const show = (entry: Waiting): void => {
     const { decision } = entry
-    if (deps.isQuiet(decision)) {
-      entry.stage = 'done'
-      return
-    }
     const put = { decisionId: decision.decisionId, withdraw: (): void => {} }
     shown.set(decision.sessionId, put)
     put.withdraw = announcer.announce({
-      about: 'waiting',
       card: cardOf(decision, deps.redact),
       clicked: () => deps.open(decision.decisionId),
       pressed: (button) => void answer(decision, button),
@@ -73,8 +70,10 @@ export function createNotifier(deps: NotifierDeps): Disposable {
     if (option === undefined) return
     const { decisionId } = decision
     const say = (body: string): void => {
-      const card = { title: decisionTitle(decision), body: shortened(deps.redact(body), BODY_CHARS), buttons: [] }
-      announcer.announce({ about: 'news', card, clicked: () => deps.open(decisionId) })
+      const title = titleOf(decision, deps.redact)
+      const text = shortened(deps.redact(body), BODY_CHARS)
+      const card: Card = { tag: `answer:${decisionId}`, about: 'news', title, body: text, buttons: [] }
+      announcer.announce({ card, clicked: () => deps.open(decisionId) })
     }
     try {
       const outcome = await bridge.call('decisions.resolve', { decisionId, answer: { option } })
@@ -139,13 +138,18 @@ const BUTTONS = [
 
 /** What is of high risk, or was cut, is answered where all of it can be read. */
 function cardOf(decision: DecisionView, redact: (text: string) => string): Card {
-  const { kind, risk, complete, options } = decision
+  const { kind, risk, complete, options, sessionId } = decision
   const answerable = kind === 'approval' && complete && (risk === 'low' || risk === 'medium')
   const buttons = answerable && BUTTONS.every(({ option }) => options.includes(option)) ? BUTTONS : []
   return {
-    title: redact(decisionTitle(decision)),
+    tag: `decision:${sessionId}`,
+    about: 'waiting',
+    title: titleOf(decision, redact),
     // Redacted before it is cut, since half a secret is found by nobody.
     body: shortened(redact(decisionLine(decision)), BODY_CHARS),
     buttons: buttons.map(({ label }) => label),
   }
 }
+
+const titleOf = (decision: DecisionView, redact: (text: string) => string): string =>
+  decisionTitle({ ...decision, sessionTitle: redact(decision.sessionTitle) })

@@ -1,34 +1,16 @@
 import { desktop } from '../../shared/strings/desktop.ts'
 import type { Clock } from '../platform/index.ts'
-
-/** One notification of the system's. */
-export interface Card {
-  title: string
-  body: string
-  buttons: readonly string[]
-}
-
-export interface CardEvents {
-  clicked(): void
-  /** By its place in `buttons`. */
-  pressed(button: number): void
-  /** The person or the system put it away. Not told after `close`. */
-  dismissed(): void
-}
-
-/** The system's notifications. `show` answers the function that takes the card away again. */
-export interface NotificationPort {
-  show(card: Card, events: CardEvents): () => void
-}
+import type { Card, CardEvents, NotificationPort } from './types.ts'
 
 export interface Announcement extends Partial<CardEvents> {
   card: Card
-  /** How it counts in a summary. */
-  about: 'waiting' | 'news'
 }
 
 export interface Announcer {
-  /** Shown now, or as part of a summary when too many were. Answers the function that withdraws it. */
+  /**
+   * Shown now, or as part of a summary when too many were, in the place of an earlier one with its tag. Answers the function
+   * that withdraws it, which does nothing once it was replaced.
+   */
   announce(announcement: Announcement): () => void
   stop(): void
 }
@@ -39,9 +21,11 @@ export const WINDOW_MS = 60_000
 /** Never more than six cards in any minute: what comes beyond becomes one card that counts the rest. */
 export function createAnnouncer(deps: { clock: Clock; port: NotificationPort; openSummary(): void }): Announcer {
   const { clock, port } = deps
+  /** Of those that stand by themselves. */
   const close = new Map<Announcement, () => void>()
   const rest = new Set<Announcement>()
   const summed = new Set<Announcement>()
+  const byTag = new Map<string, Announcement>()
   let closeSummary: (() => void) | null = null
   let shownAtMs: number[] = []
   let timer: Disposable | null = null
@@ -61,6 +45,14 @@ export function createAnnouncer(deps: { clock: Clock; port: NotificationPort; op
     })
   }
 
+  const putOwn = (announcement: Announcement): void => {
+    const dismissed = (): void => {
+      forget(announcement)
+      announcement.dismissed?.()
+    }
+    close.set(announcement, put(announcement.card, { ...announcement, dismissed }))
+  }
+
   const dropSummary = (): void => {
     closeSummary?.()
     closeSummary = null
@@ -74,12 +66,12 @@ export function createAnnouncer(deps: { clock: Clock; port: NotificationPort; op
     const [first] = rest
     if (first !== undefined && rest.size === 1) {
       rest.clear()
-      close.set(first, put(first.card, first))
+      putOwn(first)
       return
     }
     const held = [...rest]
-    dropSummary()
     rest.clear()
+    summed.clear()
     for (const each of held) summed.add(each)
     closeSummary = put(summaryCard(held), { clicked: deps.openSummary })
   }
@@ -89,36 +81,61 @@ export function createAnnouncer(deps: { clock: Clock; port: NotificationPort; op
     timer ??= clock.after(Math.max(1, Math.ceil(freeAtMs - clock.monotonicMs())), sumUp)
   }
 
+  /** Its card, where it has one of its own, is the caller's to close. */
+  const forget = (announcement: Announcement): void => {
+    const { tag } = announcement.card
+    if (byTag.get(tag) === announcement) byTag.delete(tag)
+    close.delete(announcement)
+    rest.delete(announcement)
+    if (summed.delete(announcement) && summed.size === 0) dropSummary()
+  }
+
+  const withdraw = (announcement: Announcement): void => {
+    close.get(announcement)?.()
+    forget(announcement)
+  }
+
   return {
     announce(announcement) {
-      if (rest.size === 0 && hasRoom()) close.set(announcement, put(announcement.card, announcement))
+      const { tag } = announcement.card
+      const earlier = byTag.get(tag)
+      if (earlier !== undefined) rest.delete(earlier)
+      const now = rest.size === 0 && hasRoom()
+      if (earlier !== undefined) {
+        if (now) forget(earlier)
+        else withdraw(earlier)
+      }
+      byTag.set(tag, announcement)
+      if (now) putOwn(announcement)
       else {
         rest.add(announcement)
         waitForRoom()
       }
-      return () => {
-        close.get(announcement)?.()
-        close.delete(announcement)
-        rest.delete(announcement)
-        if (summed.delete(announcement) && summed.size === 0) dropSummary()
-      }
+      return () => withdraw(announcement)
     },
     stop() {
       timer?.[Symbol.dispose]()
       for (const each of close.values()) each()
       close.clear()
       rest.clear()
+      byTag.clear()
       dropSummary()
     },
   }
 }
 
 function summaryCard(held: readonly Announcement[]): Card {
-  const waiting = held.filter(({ about }) => about === 'waiting').length
+  const waiting = held.filter(({ card }) => card.about === 'waiting').length
   const news = held.length - waiting
   const lines = [
     waiting === 0 ? '' : desktop.notifications.moreWaiting(waiting),
     news === 0 ? '' : desktop.notifications.moreNews(news),
   ]
-  return { title: desktop.product, body: lines.filter((line) => line !== '').join(', '), buttons: [] }
+  return {
+    tag: 'summary',
+    about: waiting > 0 ? 'waiting' : 'news',
+    title: desktop.product,
+    body: lines.filter((line) => line !== '').join(', '),
+    buttons: [],
+  }
 }

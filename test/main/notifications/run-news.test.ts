@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { createAnnouncer } from '../../../src/main/desktop/announcer.ts'
-import { isQuietTime } from '../../../src/main/desktop/quiet.ts'
-import { createRunNews } from '../../../src/main/desktop/run-news.ts'
+import { createAnnouncer } from '../../../src/main/notifications/announcer.ts'
+import { isQuietTime } from '../../../src/main/notifications/quiet.ts'
+import { createRunNews } from '../../../src/main/notifications/run-news.ts'
 import type { SessionView } from '../../../src/shared/bridge/index.ts'
 import { createFakeClock } from '../../support/clock.ts'
 import { aSession, createFakeBridge, createFakeNotifications } from './support.ts'
@@ -16,7 +16,13 @@ function setUp(isQuiet = false) {
   const port = createFakeNotifications()
   const announcer = createAnnouncer({ clock, port, openSummary: () => {} })
   const opened: unknown[] = []
-  createRunNews({ bridge, announcer, isQuiet: () => isQuiet, open: (place) => opened.push(place) })
+  createRunNews({
+    bridge,
+    announcer,
+    isQuiet: () => isQuiet,
+    redact: (text) => text,
+    open: (place) => opened.push(place),
+  })
   bridge.tell('sessions', { kind: 'snapshot', sessions: [aSession(1, ended('old', 'completed'))] })
   const change = (more: Partial<SessionView>): void =>
     bridge.tell('sessions', { kind: 'changed', session: aSession(1, more) })
@@ -33,7 +39,7 @@ describe('news of runs', () => {
     const { port, opened, change } = setUp()
     change(ended('new', state))
     change(ended('new', state))
-    expect(port.history).toEqual([{ title: 'Session 1', body, buttons: [] }])
+    expect(port.history).toMatchObject([{ title: 'Session 1', body, buttons: [] }])
     port.standing[0]?.events.clicked()
     expect(opened).toEqual([{ kind: 'session', sessionId: aSession(1).id }])
   })

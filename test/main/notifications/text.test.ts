@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { BODY_CHARS, decisionLine, settledLine, shortened } from '../../../src/main/desktop/notification-text.ts'
+import { BODY_CHARS, decisionLine, settledLine, shortened } from '../../../src/main/notifications/text.ts'
 import { aDecision } from './support.ts'
 
 const commandLine = (command: string): string =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createAnnouncer, WINDOW_MS } from '../../../src/main/desktop/announcer.ts'
-import { createNotifier, SETTLE_MS } from '../../../src/main/desktop/notifier.ts'
+import { createAnnouncer, WINDOW_MS } from '../../../src/main/notifications/announcer.ts'
+import { createNotifier, SETTLE_MS } from '../../../src/main/notifications/notifier.ts'
 import { AppError } from '../../../src/shared/errors.ts'
 import type { DecisionView } from '../../../src/shared/bridge/index.ts'
 import { createFakeClock } from '../../support/clock.ts'

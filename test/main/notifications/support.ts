@@ -2,7 +2,7 @@ import type { Bridge } from '../../../src/shared/bridge/client.ts'
 import { DecisionOutcome, DecisionView, SessionView } from '../../../src/shared/bridge/index.ts'
 import type { TopicEvent, TopicName } from '../../../src/shared/bridge/index.ts'
 import type { AppError } from '../../../src/shared/errors.ts'
-import type { Card, CardEvents, NotificationPort } from '../../../src/main/desktop/announcer.ts'
+import type { Card, CardEvents, NotificationPort } from '../../../src/main/notifications/index.ts'
 
 /** A host that answers decisions as it is told to, and tells topics what the test wants. */
 export interface FakeBridge extends Bridge {
@@ -57,8 +57,11 @@ export function createFakeNotifications(): FakeNotifications {
   return {
     standing,
     history,
+    isAvailable: () => true,
     show(card, events) {
       const entry = { card, events }
+      const earlier = standing.findIndex(({ card: { tag } }) => tag === card.tag)
+      if (earlier >= 0) standing.splice(earlier, 1)
       standing.push(entry)
       history.push(card)
       return () => {
@@ -66,6 +69,7 @@ export function createFakeNotifications(): FakeNotifications {
         if (at >= 0) standing.splice(at, 1)
       }
     },
+    stop: () => void standing.splice(0),
   }
 }
 

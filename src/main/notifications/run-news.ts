@@ -3,14 +3,16 @@ import type { SessionView } from '../../shared/bridge/index.ts'
 import { desktop } from '../../shared/strings/desktop.ts'
 import { isTerminal } from '../../shared/vocabulary.ts'
 import type { Announcer } from './announcer.ts'
-import { readable, shortened, TITLE_CHARS } from './notification-text.ts'
 import type { Place } from './places.ts'
+import { readable, shortened, TITLE_CHARS } from './text.ts'
+import type { Card } from './types.ts'
 
 /** Tells of a run that ended and of a worker that could not be ended, while nobody looks. */
 export function createRunNews(deps: {
   bridge: Bridge
   announcer: Announcer
   isQuiet(): boolean
+  redact(text: string): string
   open(place: Place): void
 }): Disposable {
   const { bridge, announcer } = deps
@@ -19,9 +21,9 @@ export function createRunNews(deps: {
 
   const say = (session: SessionView, body: string, place: Place): void => {
     if (deps.isQuiet()) return
-    standing.get(session.id)?.()
-    const card = { title: shortened(readable(session.title), TITLE_CHARS), body, buttons: [] }
-    standing.set(session.id, announcer.announce({ about: 'news', card, clicked: () => deps.open(place) }))
+    const title = shortened(readable(deps.redact(session.title)), TITLE_CHARS)
+    const card: Card = { tag: `run:${session.id}`, about: 'news', title, body, buttons: [] }
+    standing.set(session.id, announcer.announce({ card, clicked: () => deps.open(place) }))
   }
 
   const look = (session: SessionView): void => {

@@ -3,6 +3,7 @@ import type { TakeoverView } from '../../shared/bridge/index.ts'
 import { desktop } from '../../shared/strings/desktop.ts'
 import type { Announcer } from './announcer.ts'
 import type { Place } from './places.ts'
+import type { Card } from './types.ts'
 
 /** Tells when an agent that was led to the gateway no longer is; takes it back when that is mended. */
 export function createGatewayNews(deps: {
@@ -22,9 +23,9 @@ export function createGatewayNews(deps: {
     standing.delete(client)
     const body = desktop.notifications.takeover(state)
     if (body === null || before === undefined || deps.isQuiet()) return
-    const card = { title: desktop.notifications.takeoverOf(client), body, buttons: [] }
-    const clicked = (): void => deps.open({ kind: 'gateway' })
-    standing.set(client, deps.announcer.announce({ about: 'news', card, clicked }))
+    const title = desktop.notifications.takeoverOf(client)
+    const card: Card = { tag: `gateway:${client}`, about: 'news', title, body, buttons: [] }
+    standing.set(client, deps.announcer.announce({ card, clicked: () => deps.open({ kind: 'gateway' }) }))
   }
 
   const forget = deps.bridge.subscribe('gateway', {}, { event: (view) => view.takeovers.forEach(look) })

@@ -1,0 +1,10 @@
+/** What the host tells the person beside its windows, whichever shell it runs in. The only door of this folder. */
+export { openNotifications } from './center.ts'
+export type { Notifications } from './center.ts'
+export { busAddresses, createDbusNotifications } from './dbus/index.ts'
+export { browserOnlookers, together } from './onlookers.ts'
+export type { Onlookers } from './onlookers.ts'
+export { placeHash } from './places.ts'
+export type { Place } from './places.ts'
+export { decisionLine, shortened } from './text.ts'
+export type { Card, CardEvents, NotificationPort } from './types.ts'
