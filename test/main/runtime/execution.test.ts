@@ -329,6 +329,21 @@ test("RT-A89 the agent's own retry is shown and kept while it lasts, and gone at
   expect(t.runtime.runs.get(runId).state).toBe('completed')
 })
 
+test('an agent that goes on talking after its end is heard no more, which the log says once', async () => {
+  await using t = await createTestRuntime()
+  const { runId } = await t.submit()
+  await quiet()
+  t.executor.last().end()
+  await quiet()
+  const before = t.events()
+  t.executor.last().text('and one more thing')
+  t.executor.last().text('and another')
+  await t.clock.advance(1_000)
+  expect(t.events()).toEqual(before)
+  expect(t.runtime.runs.get(runId).state).toBe('completed')
+  expect(t.log.entries.filter(({ message }) => message.includes('went on talking'))).toHaveLength(1)
+})
+
 test('RT-A22 an end asked for twice is written once, and another one is refused', async () => {
   await using t = await createTestRuntime()
   const { runId } = await t.submit()

@@ -1,10 +1,10 @@
-import { resolve } from 'node:path'
+import { relative, resolve } from 'node:path'
 import { assertNever } from '../../../shared/errors.ts'
 import type { Mode } from '../../../shared/vocabulary.ts'
 import { classifyCommand } from './command/classify.ts'
 import { commandPaths } from './command/paths.ts'
 import type { CommandPaths } from './command/paths.ts'
-import { isSensitivePath } from './command/sensitive.ts'
+import { isSensitivePath, steersAgents } from './command/sensitive.ts'
 import { isInside, isInsideAny, mayBeInside, mentions, pathBase, resolvePath } from './paths.ts'
 import type { PathBase } from './paths.ts'
 import { matchingRule } from './rules.ts'
@@ -80,13 +80,15 @@ export function evaluate(policy: PolicyInput, call: PolicyCall, ctx: PolicyConte
   if (decided.effect === 'block') return { ...decided, risk, code: 'policy_blocked' }
 
   const startsOutside = command !== null && [base.cwd, ...(ctx.follow?.(base.cwd) ?? [])].some(isOutside)
-  const isRepeatable = !startsOutside && (command !== null || (outside === undefined && !paths.some(isSensitivePath)))
+  const below = (path: string): string => relative(allRoots.find((root) => isInside(root, path)) ?? '/', path)
+  const outlives = [...paths, ...led.all].some((path) => isSensitivePath(path) || steersAgents(below(path)))
+  const isRepeatable = !startsOutside && (command !== null || (outside === undefined && !outlives))
   const rule = matchingRule(ctx.rules, {
     call,
     command,
     folder: resolve(base.cwd),
     reachesOutside: outside !== undefined,
-    isRisky: risk === 'high' || paths.some(isSensitivePath),
+    isRisky: risk === 'high' || outlives,
     startsOutside,
   })
   if (rule === null) return isRepeatable ? { ...decided, risk } : { ...decided, risk, once: true }

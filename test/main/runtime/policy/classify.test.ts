@@ -34,6 +34,17 @@ describe('the expected classes', () => {
   test('RT-A56 build and test runners are low and marked', () => {
     expect(classifyCommand('ls && npm test')).toMatchObject({ risk: 'low', runsProject: true })
     expect(classifyCommand('git status')).toMatchObject({ risk: 'low', runsProject: false })
+    const asked = [
+      'yarn list',
+      'pnpm ls',
+      'cargo tree',
+      'go list ./...',
+      'bundle list',
+      'composer show',
+      'terraform plan',
+    ]
+    for (const text of [...asked, 'python -m json.tool a.json', 'python -m pip list'])
+      expect([text, classifyCommand(text)]).toMatchObject([text, { risk: 'low', runsProject: true }])
   })
 })
 
@@ -244,6 +255,10 @@ describe('what hides a command', () => {
     "sed 's/a/b/ w out' f",
     "sed 'k' f",
     'HOME=./x git status',
+    'docker --config ./x ps',
+    'kubectl --kubeconfig=./x get pods',
+    'tree -R -L 1',
+    'ps auxe',
     'XDG_CONFIG_HOME=./x git log',
     'date 010100002026',
     'watch -n 5 kubectl get pods',
@@ -265,6 +280,8 @@ describe('what hides a command', () => {
     'f(){ ls; }; f',
     'env',
     'env FOO=1 ls',
+    'ps aux',
+    'ps -e -o pid,time',
     'xargs',
     'ls | xargs -0 -n1 cat',
     'nice -n 5 ls',

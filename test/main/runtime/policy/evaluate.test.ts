@@ -259,8 +259,16 @@ describe('rules', () => {
 
   test('RT-A57 an edit of what outlives the session is asked each time, whatever its tool may do', () => {
     const tools = context({ matchKind: 'tool', pattern: 'edit' })
-    for (const path of ['.git/hooks/pre-commit', '.git/config', 'x/.ssh/config'])
+    for (const path of [
+      '.git/hooks/pre-commit',
+      '.git/config',
+      'x/.ssh/config',
+      '.claude/settings.local.json',
+      'web/.mcp.json',
+    ])
       expect([path, evaluate(agent, edit(path), tools)]).toMatchObject([path, { effect: 'ask', once: true }])
+    const worktree = { ...agent, roots: ['/home/me/api/.claude/worktrees/a'] }
+    expect(evaluate(worktree, edit('/home/me/api/.claude/worktrees/a/src/x.ts'), tools).effect).toBe('allow')
   })
 
   test('RT-A57 a tool is allowed by its name', () => {

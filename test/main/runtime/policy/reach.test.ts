@@ -80,6 +80,7 @@ describe('RT-A57 a command that only reads', () => {
     'diff -r src same',
     "bash -c 'cat $x'",
     'xargs -a list cat',
+    'sha256sum -c list',
     'grep -nf/etc/shadow a.txt',
     'yq \'load("/etc/shadow")\' a.yml',
     '/opt/x/npm test',

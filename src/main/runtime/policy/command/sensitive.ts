@@ -40,6 +40,11 @@ export function isSensitivePath(text: string): boolean {
   return segments.some((segment, at) => segment === '.git' && /^(?:hooks|config)$/.test(segments[at + 1] ?? ''))
 }
 
+/** What agents are started with: hooks, servers and permissions in it count from their next look on. */
+export function steersAgents(path: string): boolean {
+  return /(?:^|\/)(?:\.(?:claude|codex)\/|\.mcp\.json$)/i.test(posix.normalize(path))
+}
+
 /** `$HOME/x` and `${HOME}/x` mean `~/x`. */
 export function homeAsTilde(text: string): string {
   return text.replace(/^\$(?:HOME|\{HOME\})(?=\/|$)/, '~')

@@ -130,6 +130,8 @@ function programReach(name: string, args: readonly string[], depth: number): str
     case 'sort':
     case 'wc':
       return has(/^--files0/) ? LISTED : null
+    case 'sha256sum':
+      return has(/^(?:-[a-z]*c|--ch)/) ? LISTED : null
     case 'sed':
       return sedWords(args.map(literalArg)).scripts.some((script) => sedDoes(script).reads)
         ? 'Reads a file from inside of a sed script.'

@@ -1,6 +1,6 @@
 /** Containers, clusters and infrastructure. */
 import type { Judge, ProgramTable } from '../program.ts'
-import { high, low, medium } from '../verdict.ts'
+import { high, low, medium, runsProject } from '../verdict.ts'
 import { operandsOf, optionValues } from '../words.ts'
 
 const DOCKER = {
@@ -26,7 +26,9 @@ const docker: Judge = ({ name, args }) => {
     return high(`Starts a container with all rights (${name} --privileged).`)
   if (mountsRoot(args)) return high(`Gives a container the whole disk (${doing} -v /).`)
   if (command === undefined) return medium(`Runs ${name}.`)
-  return READS.has(command.text)
+  // Another host, or settings that name programs.
+  const isElsewhere = args.indexOf(command) > 0
+  return READS.has(command.text) && !isElsewhere
     ? low(`Shows containers or images (${doing}).`)
     : medium(`Runs or changes containers (${doing}).`)
 }
@@ -54,7 +56,9 @@ const kubectl: Judge = ({ name, args }) => {
     .slice(0, 2)
     .find((word, at) => /^(?:delete|drain)$/.test(word) && (at === 0 || args[0]?.text.startsWith('-') === true))
   if (destroys !== undefined) return high(`Deletes from a cluster (${name} ${destroys}).`)
-  return /^(?:get|describe|logs)$/.test(verb)
+  // Another server, or settings that name the program that logs in.
+  const isElsewhere = args.some((arg) => /^(?:--(?:kubeconfig|server|cluster|user|token)(?:=|$)|-s)/.test(arg.text))
+  return /^(?:get|describe|logs)$/.test(verb) && !isElsewhere
     ? low(`Shows a cluster (${name} ${verb}).`)
     : medium(`Changes a cluster (${name} ${verb}).`)
 }
@@ -66,8 +70,9 @@ const terraform: Judge = ({ name, args }) => {
   if (command?.text === 'destroy' || args.some((arg) => /^--?destroy(?:=|$)/.test(arg.text))) {
     return high(`Destroys infrastructure (${name} destroy).`)
   }
+  // A plan asks the programs that the project names as its sources.
   return /^(?:plan|validate|show)$/.test(command?.text ?? '')
-    ? low(`Shows infrastructure (${name} ${command?.text ?? ''}).`)
+    ? runsProject(`Shows infrastructure (${name} ${command?.text ?? ''}).`)
     : medium(`Changes infrastructure (${name} ${command?.text ?? ''}).`)
 }
 

@@ -207,7 +207,9 @@ export const FILES: ProgramTable = [
   ['sort', sort],
   ['uniq', withOutputOperand({ short: 'fsw', long: ['--skip-fields', '--skip-chars', '--check-chars'] })],
   ['xxd', withOutputOperand({ short: 'clsogn' })],
-  ['tree', withOption(/^(?:-[a-zA-Z]*o|--o)/)],
+  ['tree', withOption(/^(?:-[a-zA-Z]*[oR]|--o)/)],
+  // Without a dash `e` is the environment of each process.
+  ['ps', readsUnless(({ args }) => /^[A-Za-z]*e/.test(args[0]?.text ?? ''))],
   ['date', withOption(/^(?:-[a-zA-Z]*s|--s|\d)/)],
   ['file', withOption(/^(?:-[a-zA-Z]*C|--comp)/)],
   ['less', withOption(/^(?:-[a-zA-Z]*[oOkK]|--l|--LO|\++(?![GgFf\d]*$|\/))/)],

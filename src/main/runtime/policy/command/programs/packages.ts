@@ -34,7 +34,7 @@ const NODE: Manager = {
   publishes: words('publish'),
   syntax: NODE_SYNTAX,
 }
-/** Its `.yarnrc.yml` may name the program that every command of it runs. */
+/** The project names the program, or the version of it, that each of their commands runs. */
 const YARN: Manager = { ...NODE, project: new Set([...(NODE.project ?? []), ...(NODE.lists ?? [])]), lists: words('') }
 const PIP: Manager = {
   lists: words('list show freeze check'),
@@ -44,12 +44,11 @@ const PIP: Manager = {
 
 const MANAGERS: Record<string, Manager> = {
   npm: NODE,
-  pnpm: NODE,
+  pnpm: YARN,
   yarn: YARN,
   // `tree`, `metadata` and Go's `list` ask the compiler, and the project's settings may put another in its place.
   cargo: {
-    project: words('build b check c test t clippy fmt doc tree metadata'),
-    lists: words('search info'),
+    project: words('build b check c test t clippy fmt doc tree metadata search info'),
     publishes: words('publish'),
     syntax: { short: 'CZ', long: ['--color', '--manifest-path', '--config'] },
   },
@@ -57,10 +56,11 @@ const MANAGERS: Record<string, Manager> = {
   pip: PIP,
   gem: { lists: words('list search info'), publishes: words('push') },
   twine: { publishes: words('upload') },
-  poetry: { lists: words('show search'), publishes: words('publish') },
+  // Plugins of the project are loaded, and a Gemfile is a program, whatever is asked.
+  poetry: { project: words('show search'), publishes: words('publish') },
   uv: { publishes: words('publish') },
-  bundle: { lists: words('list show info') },
-  composer: { lists: words('show search info') },
+  bundle: { project: words('list show info') },
+  composer: { project: words('show search info') },
   brew: { lists: words('list search info') },
   apt: { lists: words('list search show') },
   'apt-cache': { lists: words('search show') },

@@ -6,7 +6,7 @@ import type { Verdict } from '../verdict.ts'
 
 const READERS =
   'ls cat head tail wc echo grep egrep fgrep which type pwd cd printenv stat du df diff cmp comm cut tr column od strings ' +
-  'basename dirname realpath readlink uname id whoami ps jq sha256sum sleep test [ [[ (( true false : set return ' +
+  'basename dirname realpath readlink uname id whoami jq sha256sum sleep test [ [[ (( true false : set return ' +
   'break continue shift exit'
 
 const reads: Judge = ({ name }) => low(`Only reads or prints (${name}).`)

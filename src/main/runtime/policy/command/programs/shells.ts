@@ -70,8 +70,12 @@ function pythonModule(call: Invocation): Verdict | null {
   if (PYTHON_TESTS.has(module)) return runsProject(`Runs the project's tests (python -m ${module}).`)
   if (module === 'json.tool' && operandsOf(rest, { short: '', long: ['--indent'] }).length > 1)
     return medium('Writes a file (python -m json.tool).')
-  if (PYTHON_LOW.has(module)) return low(`Runs python -m ${module}.`)
-  if (module === 'pip') return call.judgeWords([{ ...option, text: 'pip' }, ...rest])
+  // A file of the project that bears the module's name is run in its place.
+  if (PYTHON_LOW.has(module)) return runsProject(`Runs python -m ${module}.`)
+  if (module === 'pip') {
+    const verdict = call.judgeWords([{ ...option, text: 'pip' }, ...rest])
+    return { ...verdict, runsProject: true }
+  }
   return medium(`Runs the Python module ${module}.`)
 }
 
