@@ -15,7 +15,9 @@ const MAX_REPOSITORIES = 32
 
 /** What a looking subcommand may start; `true` and `false` of `core.fsmonitor` are Git's own. */
 const PROGRAM =
-  /^(?:core\.(?:fsmonitor|pager|sshcommand|gitproxy|askpass|alternaterefscommand)|pager\..*|diff\.external|diff\..*\.(?:command|textconv)|filter\..*\.(?:clean|smudge|process)|gpg\.(?:.*\.)?program|credential\.(?:.*\.)?helper|remote\..*\.(?:uploadpack|vcs)|protocol\.(?:.*\.)?allow)$/
+  /^(?:core\.(?:fsmonitor|pager|alternaterefscommand)|pager\..*|diff\.external|diff\..*\.(?:command|textconv)|filter\..*\.(?:clean|smudge|process)|gpg\.(?:.*\.)?program)$/
+/** A repository without all of its objects fetches what it misses, whoever looks: any way to its remote may be a program. */
+const PARTIAL = /^(?:extensions\.partialclone|remote\..*\.promisor)$/
 /** What makes other files the settings, or another folder the one that is looked at. */
 const ELSEWHERE = /^(?:include\.path|includeif\..*\.path|core\.worktree)$/
 const OWN = /^(?:true|false|yes|no|on|off|0|1|)$/i
@@ -80,6 +82,7 @@ function ownRuns({ dir, common, worktree }: Repository): string | null {
       // A submodule's settings name the folder that it was found by.
       if (name === 'core.worktree' && value !== null && resolve(dir, value) === worktree) continue
       if (ELSEWHERE.test(name)) return `Its settings lie elsewhere as well (${name}).`
+      if (PARTIAL.test(name)) return `It fetches what it misses (${name}).`
       if (PROGRAM.test(name) && !(name === 'core.fsmonitor' && value !== null && OWN.test(value)))
         return `Its settings make Git start a program (${name}).`
       if (name === 'extensions.objectformat' && value !== 'sha1') return 'Its index cannot be read.'

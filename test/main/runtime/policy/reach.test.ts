@@ -183,6 +183,7 @@ describe('RT-A57 a look at a repository whose own settings start a program', () 
     '[filter "a\\"] b"]\nprocess = ./x',
     '[gpg "ssh"]\nprogram = ./x',
     '[user]\nname = a\\\n[diff]\nexternal = ./x\n[diff]\nexternal = ./x',
+    '[remote "origin"]\npromisor = true',
     '[include]\npath = ../x',
     '[includeIf "gitdir:/"]\npath = ../x',
     '[core]\nworktree = /',
@@ -210,7 +211,7 @@ describe('RT-A57 a look at a repository whose own settings start a program', () 
     for (const look of LOOKS) expect([look, ...both(look, where)]).toEqual([look, 'allow', 'allow'])
     settings(where, '[core]\n\tfsmonitor = true\r\n[remote "origin"]\n\turl = "a#b"\n', '.git')
     expect(both('git status', where)).toEqual(['allow', 'allow'])
-    settings(where, '\uFEFF[core]\nbare = false', '.git')
+    settings(where, '\uFEFF[core]\nbare = false\nsshCommand = ssh -i x\n[credential]\nhelper = x', '.git')
     expect(both('git status', where)).toEqual(['allow', 'allow'])
   })
 

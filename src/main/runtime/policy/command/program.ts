@@ -20,8 +20,10 @@ export interface Invocation {
   appended: boolean
   /** Started once per item by `xargs` or `find -exec`. */
   bulk: boolean
+  /** Found behind a program whose options are not known: no second one is looked behind. */
+  led: boolean
   /** Judges words as a command of its own. */
-  judgeWords(words: readonly Arg[], change?: { fed?: Fed; appended?: boolean; bulk?: boolean }): Verdict
+  judgeWords(words: readonly Arg[], change?: { fed?: Fed; appended?: boolean; bulk?: boolean; led?: boolean }): Verdict
   /** Judges a text that the program hands to a shell. */
   judgeText(arg: Arg): Verdict
 }

@@ -189,7 +189,7 @@ class Walk {
     }
     const hereText = node.redirects.some((redirect) => redirect.type !== 'Redirect')
     const fed = node.redirects.some(feedsInput) ? 'piped' : place.fed
-    this.#note(this.#invocation(words, { fed, hereText, appended: false, bulk: false, depth: place.depth }))
+    this.#note(this.#invocation(words, { fed, hereText, appended: false, bulk: false, led: false, depth: place.depth }))
   }
 
   #forget(args: readonly Arg[]): void {

@@ -175,10 +175,12 @@ const MAX_LED = 16
  * begin a high one, or holds its text.
  */
 const starter: Judge = (call) => {
+  if (call.led) return high(`Starts a command behind another starter (${call.name}).`)
   let verdict = medium(`Starts a command (${call.name}).`)
   for (const [at, arg] of call.args.slice(0, MAX_LED).entries()) {
+    if (verdict.risk === 'high') break
     if (!arg.literal || arg.text.startsWith('-')) continue
-    verdict = worse(verdict, call.judgeWords(call.args.slice(at)))
+    verdict = worse(verdict, call.judgeWords(call.args.slice(at), { led: true }))
     if (/\s/.test(arg.text)) verdict = worse(verdict, call.judgeText(arg))
   }
   return verdict

@@ -87,9 +87,11 @@ const LISTING: Record<string, (args: readonly Arg[], operands: readonly string[]
       )
     )
   },
-  // An address in a remote's place would be talked to.
-  remote: (_args, operands) =>
-    operands.length === 0 || (/^(?:show|get-url)$/.test(operands[0] ?? '') && operands.slice(1).every(isPlainName)),
+  // `show` asks the remote itself, unless told not to.
+  remote: (args, operands) =>
+    operands.length === 0 ||
+    operands[0] === 'get-url' ||
+    (operands[0] === 'show' && (operands.length === 1 || optionsOf(args).includes('-n'))),
   config: (args, operands) => {
     const options = optionsOf(args)
     if (options.some((option) => /^(?:-e|--(?:add|repl|unset|rename|remove|edit))/.test(option))) return false
@@ -100,8 +102,6 @@ const LISTING: Record<string, (args: readonly Arg[], operands: readonly string[]
   worktree: (_args, operands) => operands[0] === 'list',
   reflog: (_args, operands) => !['expire', 'delete', 'drop', 'write'].includes(operands[0] ?? ''),
 }
-
-const isPlainName = (text: string): boolean => /^\w[\w.-]*$/.test(text)
 
 function judgePush(args: readonly Arg[]): Verdict {
   const options = optionsOf(args)
