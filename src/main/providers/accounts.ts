@@ -1,5 +1,6 @@
 /** Talking to a Provider about the account itself: the connection test and the list of its models. */
 import { AppError } from '../../shared/errors.ts'
+import { withDeadline } from '../platform/index.ts'
 import type { Clock, Secret } from '../platform/types.ts'
 import type { CatalogState } from './catalog/state.ts'
 import type { DiscoveryOf } from './discovery/discovery.ts'
@@ -11,6 +12,9 @@ import type { RouterPortDeps } from './router-port.ts'
 import type { ProviderConnection, TestInput } from './types.ts'
 import type { Upstream } from './upstream/index.ts'
 import { checkInput } from './validation.ts'
+
+/** All of a test, however many pages the list has. */
+const TEST_MS = 10_000
 
 export interface AccountDeps extends Pick<RouterPortDeps, 'keys' | 'environmentKey' | 'rehearsalOrigin'> {
   state: CatalogState
@@ -68,14 +72,19 @@ export function createAccounts(deps: AccountDeps): Accounts {
     async test(input, signal) {
       const target = 'savedId' in input ? await savedTarget(find(input.savedId)) : unsavedTarget(input)
       const startedMs = deps.clock.monotonicMs()
-      const { ids } = await fetchModelList(deps.upstream, target, signal)
+      const { ids } = await withDeadline(deps.clock, TEST_MS, signal, (inner) =>
+        fetchModelList(deps.upstream, target, inner),
+      ).catch((error: unknown) => {
+        if (!(error instanceof AppError) || error.code !== 'deadline_exceeded') throw error
+        throw new AppError('upstream_timeout', 'The Provider did not answer in time.', { cause: error })
+      })
       return { modelCount: ids?.length ?? 0, latencyMs: Math.round(deps.clock.monotonicMs() - startedMs) }
     },
     discovery(id) {
       const row = find(id)
       return {
         id,
-        fingerprint: `${addressOf(row) ?? ''} ${row.credentialRef ?? ''} ${row.credentialEnv ?? ''}`,
+        fingerprint: [addressOf(row), protocolOf(row), authOf(row), row.credentialRef, row.credentialEnv].join(' '),
         fetch: async (signal) => fetchModelList(deps.upstream, await savedTarget(row), signal),
       }
     },

@@ -105,15 +105,6 @@ export interface ModelEntry {
   source: 'bundled' | 'discovered' | 'lkg' | 'manual' | 'codex_cache'
 }
 
-/** What a model can do as Wheelhouse vouches for it. Window 0: unknown. */
-export interface CapabilityEnvelope {
-  contextWindowTokens: number
-  reasoning: 'none' | 'standard' | 'extended'
-  thinking: 'none' | 'standard' | 'extended'
-  tools: 'none' | 'function'
-  modalities: readonly ('text' | 'image')[]
-}
-
 /** Where the knowledge about a model comes from; `opaque_passthrough`: nowhere, and nothing is claimed. */
 export type Provenance = 'codex_catalog' | 'builtin_catalog' | 'configured_compatibility' | 'opaque_passthrough'
 

@@ -8,6 +8,12 @@ const STATES: Readonly<Record<TakeoverView['state'], string>> = {
   broken: 'Broken',
 }
 
+const FAILURES: Readonly<Record<string, string>> = {
+  route_listener_failed:
+    'The gateway cannot listen on its port. End what uses it, or choose another port in Settings, then repair below.',
+  file_failed: 'The gateway’s own settings cannot be read, so it does not listen. The log names the file.',
+}
+
 const CLIENTS: Readonly<Record<GatewayClient, string>> = { codex: 'Codex', claude: 'Claude Code' }
 
 const KINDS: Readonly<Record<ProjectionKind, string>> = {
@@ -22,7 +28,7 @@ export const gateway = {
     'One address on this machine for agents that you start yourself, in a terminal or an editor. Their requests go to the Provider you pick here, with its key added on the way.',
   listening: (address: string) => `Listening on ${address}`,
   notListening: 'Not listening: none of the agents below is led here.',
-  failed: 'The gateway cannot listen on its port. End what uses it, or choose another port in Settings.',
+  failed: (code: string) => FAILURES[code] ?? 'The gateway does not listen.',
   client: (client: GatewayClient) => CLIENTS[client],
   state: (state: TakeoverView['state']) => STATES[state],
   detail: takeover.detail,

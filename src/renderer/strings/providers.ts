@@ -73,6 +73,7 @@ export const providers = {
   inUse: (users: string) => `It is in use by ${users}. Choose another Provider there first.`,
   inUseDefault: (client: string) => `${client} as its default`,
   inUseSession: (title: string) => `session “${title}”`,
+  inUseGateway: (client: string) => `the gateway for ${client}`,
   inUseFallback: (client: string) => `${client} as a fallback`,
   clearTitle: (name: string) => `Remove the key of ${name}?`,
   clearText:

@@ -59,6 +59,26 @@ test('PR-A80 hundreds of models with long words fit into what Codex reads, the b
   expect(models.map(({ priority }) => priority)).toEqual(models.map((_, index) => index))
 })
 
+test('PR-A80 after the bound model come those that Codex knows, with what it knows of them', () => {
+  const [model] = CACHE.models
+  const more = {
+    description: 'Known well',
+    supports_reasoning_summaries: true,
+    support_verbosity: true,
+    default_verbosity: 'low',
+    truncation_policy: { mode: 'tokens', limit: 9_000 },
+  }
+  const models = [
+    { ...model, ...more },
+    { ...model, slug: 'gpt-later', truncation_policy: 'a form of later', default_verbosity: 'endless' },
+  ]
+  const text = codexCatalog(['my/bound', 'my/other', 'gpt-later', 'gpt-known'], known(parseCodexModels({ models })))
+  const entries: Record<string, unknown>[] = JSON.parse(text ?? '{}').models
+  expect(entries.map(({ slug }) => slug)).toEqual(['my/bound', 'gpt-later', 'gpt-known', 'my/other'])
+  expect(entries[2]).toMatchObject(more)
+  expect(entries[1]).toMatchObject({ truncation_policy: { mode: 'bytes', limit: 10_000 }, default_verbosity: null })
+})
+
 test('PR-A26 without the words of any Codex there is no entry, no file and no flag', async () => {
   expect(codexCatalog(['my/model'], new Map())).toBeNull()
   await using world = await createWorld()

@@ -1,3 +1,4 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import {
   CANARY,
@@ -192,12 +193,27 @@ test("PR-A85 an update with the view's own fields and no key keeps the row as it
   expect(after.connections).toEqual(before.connections)
 })
 
+test('a catalog with a row that leads nowhere leaves Providers unavailable: its key would go elsewhere', async () => {
+  await using world = await createWorld()
+  const path = world.dir.at('providers', 'catalog.json')
+  mkdirSync(world.dir.at('providers'), { recursive: true })
+  const row = { id: 'a', name: 'a', client: 'codex', preset: 'custom' }
+  const rows = [row, { ...row, baseUrl: 'not an address' }, { ...row, preset: 'anthropic' }]
+  for (const broken of rows) {
+    const text = JSON.stringify({ schemaVersion: 1, revision: 1, connections: [broken], defaults: {} })
+    writeFileSync(path, text)
+    const host = await world.open()
+    expect(host.providers.failure()).toMatchObject({ code: 'model_profiles_unavailable', detail: path })
+    expect(readFileSync(path, 'utf8')).toBe(text)
+    await host.stop()
+  }
+})
+
 test('a malformed catalog leaves Providers unavailable and is not touched', async () => {
   await using world = await createWorld()
   const first = await world.open()
   await create(first.providers, codexInput('a'))
   await first.stop()
-  const { writeFileSync, readFileSync } = await import('node:fs')
   const path = world.dir.at('providers', 'catalog.json')
   writeFileSync(path, '{"schemaVersion":2}')
   const { providers } = await world.open()

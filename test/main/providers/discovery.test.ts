@@ -124,6 +124,57 @@ test('PR-A20 a model switched off stays off after a refresh, and a new one start
   expect(providers.choices('codex').map((choice) => choice.label)).toEqual(['model-a', 'model-c'])
 })
 
+test('PR-A20 a model that was not offered for a while comes back as it was left: off', async () => {
+  await using upstream = await createFakeUpstream()
+  await using world = await createWorld()
+  const { providers } = await world.open()
+  const { id } = await create(providers, customInput('a', upstream.url))
+  await providers.discover(id, FRESH, signal)
+  await providers.setEnabledModels(id, ['model-a'])
+  answerWith(upstream, 200, { data: [{ id: 'model-a' }, { id: 'model-c' }] })
+  await providers.discover(id, FORCED, signal)
+  await providers.setEnabledModels(id, ['model-a'])
+  answerWith(upstream, 200, { data: [{ id: 'model-a' }, { id: 'model-b' }, { id: 'model-c' }] })
+  const found = await providers.discover(id, FORCED, signal)
+  expect(found.entries.flatMap((entry) => (entry.enabled ? [entry.id] : []))).toEqual(['model-a'])
+})
+
+test('PR-A18 what an account of before answers late is not kept as the list of the present one', async () => {
+  await using upstream = await createFakeUpstream()
+  await using world = await createWorld()
+  const { providers } = await world.open()
+  const { id } = await create(providers, customInput('a', upstream.url))
+  const held: (() => void)[] = []
+  upstream.answer((request, response) => {
+    const isOld = request.headers.authorization === `Bearer ${CANARY}`
+    const answer = () => void response.end(JSON.stringify({ data: [{ id: isOld ? 'old' : 'new' }] }))
+    if (isOld) held.push(answer)
+    else answer()
+  })
+  const late = providers.discover(id, FRESH, signal)
+  await expect.poll(() => held.length, { timeout: 10_000 }).toBe(1)
+  await providers.saveConnection(customInput('a', upstream.url, { id }), secret(`${CANARY}2`), 1, 'update')
+  const found = await providers.discover(id, FRESH, signal)
+  expect(found.entries.map((entry) => entry.id)).toEqual(['new'])
+  held.forEach((answer) => answer())
+  expect((await late).entries.map((entry) => entry.id)).toEqual(['new'])
+})
+
+test('PR-A17 a test is over in 10 s, however many pages the Provider has', async () => {
+  await using upstream = await createFakeUpstream()
+  await using world = await createWorld()
+  const { providers } = await world.open()
+  const { id } = await create(providers, customInput('a', upstream.url, { client: 'claude', authMode: 'x_api_key' }))
+  upstream.answer((_request, response) => {
+    if (upstream.requests.length === 1)
+      response.end(JSON.stringify({ data: [{ id: 'c-1' }], has_more: true, last_id: 'c-1' }))
+  })
+  const code = codeOf(providers.testConnection({ savedId: id }, signal))
+  await expect.poll(() => upstream.requests.length, { timeout: 10_000 }).toBe(2)
+  await world.clock.advance(10_001)
+  expect(await code).toBe('upstream_timeout')
+})
+
 test('a list in pages is followed to its end', async () => {
   await using upstream = await createFakeUpstream()
   await using world = await createWorld()

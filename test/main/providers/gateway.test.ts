@@ -5,7 +5,7 @@ import { zstdCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Providers } from '../../../src/main/providers/index.ts'
 import { freePort } from '../../support/port.ts'
-import { CANARY, codeOf, create, createFakeUpstream, createWorld, customInput } from './support.ts'
+import { CANARY, codeOf, create, errorOf, createFakeUpstream, createWorld, customInput } from './support.ts'
 import type { FakeUpstream, World } from './support.ts'
 
 interface Reply {
@@ -212,7 +212,10 @@ describe('the machine gateway', () => {
 
   test('PR-A14 an account that the gateway uses is not deleted', async () => {
     const { revision } = await providers.catalog()
-    expect(await codeOf(providers.deleteConnection(firstId, revision))).toBe('model_profile_in_use')
+    expect(await errorOf(providers.deleteConnection(firstId, revision))).toMatchObject({
+      code: 'model_profile_in_use',
+      data: { clients: [], gateways: ['codex'] },
+    })
   })
 
   test('a new key is in the file at once, and the old one opens nothing', async () => {
@@ -308,6 +311,23 @@ test('PR-A59 a taken port is said, and the config file is not touched', async ()
   } finally {
     await new Promise((resolve) => taken.close(resolve))
   }
+})
+
+test('settings of the gateway that cannot be read stop the gateway alone, and are left as they are', async () => {
+  const { world } = await openGatewayWorld()
+  await using _world = world
+  const path = world.dir.at('providers', 'gateway.json')
+  mkdirSync(world.dir.at('providers'), { recursive: true })
+  writeFileSync(path, '{')
+  const { providers } = await world.open()
+  expect(providers.failure()).toBeNull()
+  const { id } = await create(providers, customInput('One', 'https://one.example.com/v1'))
+  const gateway = providers.gateway()
+  expect(await gateway.status()).toMatchObject({ listening: false, code: 'file_failed' })
+  expect(await codeOf(gateway.setUpstream('codex', id))).toBe('file_failed')
+  const takeover = gateway.takeover('codex')
+  expect(await codeOf(takeover.enable({ digest: (await takeover.plan()).digest }))).toBe('file_failed')
+  expect([readFileSync(path, 'utf8'), gateway.port()]).toEqual(['{', null])
 })
 
 test('five starts and stops without takeover leave a config file as it is, to its inode and its times', async () => {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { AppError } from '../../../shared/errors.ts'
 import { ClientId } from '../../../shared/vocabulary.ts'
 import type { DurableFile, PersistOutcome } from '../../platform/types.ts'
+import { protocolOf } from '../presets.ts'
 import type { Catalog, CredentialRef, ProviderConnection } from '../types.ts'
 import { isModelId } from '../validation.ts'
 
@@ -27,7 +28,7 @@ const Ref = z.custom<CredentialRef>(
 )
 const ModelId = z.string().refine(isModelId)
 
-const Connection = z.strictObject({
+const Row = z.strictObject({
   id: z.string().min(1).max(64),
   name: z.string().min(1).max(256),
   client: ClientId,
@@ -41,6 +42,11 @@ const Connection = z.strictObject({
   smallModelId: ModelId.optional(),
   tunnelWebSocket: z.boolean().optional(),
 })
+
+/** A row that leads nowhere would send its key to another address than its own. */
+const Connection = Row.refine(
+  (row) => protocolOf(row) !== null && (row.preset === 'custom') === (row.baseUrl !== undefined),
+).refine(({ baseUrl }) => baseUrl === undefined || (URL.canParse(baseUrl) && /^https?:/i.test(baseUrl)))
 
 const Link = z.strictObject({ connectionId: z.string().max(64), modelId: ModelId })
 const Rule = z.strictObject({

@@ -177,12 +177,14 @@ export function createEdits(deps: EditDeps): Edits {
     const chains = Object.entries(defaults).flatMap(([client, { failover }]) =>
       failover?.chain.some((link) => link.connectionId === id) === true ? [client] : [],
     )
-    const clients = [...new Set([...defaulting, ...deps.gatewayUses(id)])]
-    const sessions = routes.all().flatMap((route) => (route.connectionId === id ? [route.sessionId] : []))
-    if (clients.length > 0 || sessions.length > 0 || chains.length > 0) {
+    const gateways = deps.gatewayUses(id)
+    const bound = routes.all().flatMap((route) => (route.connectionId === id ? [route.sessionId] : []))
+    const sessions = [...new Set(bound)]
+    const users = new Set([...defaulting, ...gateways, ...chains, ...sessions])
+    if (users.size > 0) {
       throw new AppError('model_profile_in_use', 'This connection is in use. Choose another one there first.', {
-        detail: [...new Set([...clients, ...chains, ...sessions])].join(', '),
-        data: { clients, chains, sessions: [...new Set(sessions)] },
+        detail: [...users].join(', '),
+        data: { clients: defaulting, gateways, chains, sessions },
       })
     }
     leaving.add(id)

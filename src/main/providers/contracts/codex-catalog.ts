@@ -17,12 +17,18 @@ const LEVELS: Readonly<Record<string, string>> = {
   max: 'All the reasoning the model can do',
 }
 
-/** The JSON text; the bound model first. Null: no entry can be made, and Codex uses its own fallback. */
+/**
+ * The JSON text: the bound model first, then those that the installed Codex knows, as many as it reads. Null: no entry can
+ * be made, and Codex uses its own fallback.
+ */
 export function codexCatalog(modelIds: readonly string[], known: ReadonlyMap<string, CodexModel>): string | null {
+  const [bound, ...others] = modelIds
+  const isKnown = (id: string): boolean => known.has(id)
+  const ordered = [...others.filter(isKnown), ...others.filter((id) => !isKnown(id))]
   const fallback = [...known.values()].find((model) => model.listed && model.baseInstructions !== null) ?? null
   const entries: string[] = []
   let bytes = 0
-  for (const id of new Set(modelIds)) {
+  for (const id of new Set(bound === undefined ? [] : [bound, ...ordered])) {
     const entry = entryOf(id, known.get(id), fallback, entries.length)
     if (entry === null) continue
     const text = JSON.stringify(entry)
@@ -45,7 +51,7 @@ function entryOf(
   return {
     slug: id,
     display_name: model?.displayName ?? id,
-    description: null,
+    description: model?.description ?? null,
     supported_reasoning_levels: efforts.map((effort) => ({ effort, description: LEVELS[effort] ?? 'No reasoning' })),
     ...(model?.effortDefault == null
       ? {}
@@ -57,12 +63,12 @@ function entryOf(
     priority,
     upgrade: null,
     base_instructions: instructions,
-    supports_reasoning_summaries: false,
-    support_verbosity: false,
-    default_verbosity: null,
+    supports_reasoning_summaries: model?.reasoningSummaries ?? false,
+    support_verbosity: model?.verbosity ?? false,
+    default_verbosity: model?.verbosityDefault ?? null,
     apply_patch_tool_type: model?.applyPatchToolType ?? null,
     supports_parallel_tool_calls: model?.parallelToolCalls ?? false,
-    truncation_policy: TRUNCATION,
+    truncation_policy: model?.truncation ?? TRUNCATION,
     experimental_supported_tools: [],
     input_modalities: model?.inputModalities ?? ['text'],
   }

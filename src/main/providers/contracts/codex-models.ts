@@ -10,6 +10,13 @@ import { Effort } from '../../../shared/vocabulary.ts'
 const MAX_BYTES = 8 * 1024 * 1024
 
 const Level = z.union([z.string(), z.looseObject({ effort: z.string(), description: z.string().optional() })])
+/** A word that a later Codex adds is one that this one would refuse: what is in another form is as if it were not there. */
+const Truncation = z
+  .object({ mode: z.enum(['bytes', 'tokens']), limit: z.int().positive() })
+  .nullish()
+  .catch(null)
+const Verbosity = z.enum(['low', 'medium', 'high']).nullish().catch(null)
+
 const CachedModel = z.looseObject({
   slug: z.string().min(1).max(256),
   display_name: z.string().max(256).optional(),
@@ -20,6 +27,11 @@ const CachedModel = z.looseObject({
   input_modalities: z.array(z.string()).optional(),
   apply_patch_tool_type: z.string().nullish(),
   supports_parallel_tool_calls: z.boolean().optional(),
+  supports_reasoning_summaries: z.boolean().optional(),
+  support_verbosity: z.boolean().optional(),
+  default_verbosity: Verbosity,
+  truncation_policy: Truncation,
+  description: z.string().nullish(),
   visibility: z.string().optional(),
 })
 const Cache = z.looseObject({ models: z.array(z.unknown()).max(5_000) })
@@ -34,6 +46,11 @@ export interface CodexModel {
   inputModalities: readonly string[] | null
   applyPatchToolType: string | null
   parallelToolCalls: boolean
+  reasoningSummaries: boolean
+  verbosity: boolean
+  verbosityDefault: 'low' | 'medium' | 'high' | null
+  truncation: { readonly mode: 'bytes' | 'tokens'; readonly limit: number } | null
+  description: string | null
   listed: boolean
 }
 
@@ -73,6 +90,11 @@ function toModel(entry: z.infer<typeof CachedModel>): CodexModel {
     inputModalities: entry.input_modalities ?? null,
     applyPatchToolType: entry.apply_patch_tool_type ?? null,
     parallelToolCalls: entry.supports_parallel_tool_calls ?? false,
+    reasoningSummaries: entry.supports_reasoning_summaries ?? false,
+    verbosity: entry.support_verbosity ?? false,
+    verbosityDefault: entry.default_verbosity ?? null,
+    truncation: entry.truncation_policy ?? null,
+    description: entry.description ?? null,
     listed: entry.visibility === undefined || entry.visibility === 'list',
   }
 }

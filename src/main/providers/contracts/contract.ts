@@ -2,7 +2,6 @@
 import { AppError } from '../../../shared/errors.ts'
 import { addressOf, protocolOf } from '../presets.ts'
 import type {
-  CapabilityEnvelope,
   Catalog,
   ClientId,
   Effort,
@@ -29,15 +28,6 @@ export interface VerifiedContract {
   effortDefault: Effort | null
   upstreamBaseUrl: string | null
   historyDomain: string
-  envelope: CapabilityEnvelope
-}
-
-const UNKNOWN_ENVELOPE: CapabilityEnvelope = {
-  contextWindowTokens: 0,
-  reasoning: 'none',
-  thinking: 'none',
-  tools: 'none',
-  modalities: [],
 }
 
 /**
@@ -80,7 +70,6 @@ export function verifyChoice(
       upstreamModel,
       client,
     }),
-    envelope: known === undefined ? UNKNOWN_ENVELOPE : envelopeOf(known),
   }
 }
 
@@ -115,16 +104,4 @@ function modelOf(catalog: Catalog, client: ClientId, connection: ProviderConnect
   }
   if (isModelId(model)) return model
   throw new AppError('model_unsupported', 'This is not a model id that a Provider can be asked for.', { detail: model })
-}
-
-function envelopeOf(model: CodexModel): CapabilityEnvelope {
-  const named = model.inputModalities ?? ['text']
-  const modalities = (['text', 'image'] as const).filter((word) => named.includes(word))
-  return {
-    contextWindowTokens: model.contextWindow ?? 0,
-    reasoning: model.efforts.length > 0 ? 'extended' : 'none',
-    thinking: 'none',
-    tools: 'function',
-    modalities,
-  }
 }

@@ -49,7 +49,10 @@ export function createFileStore(deps: { dir: string; files: DurableFile; log: Lo
       await ensureDir()
       const next = edit(await load())
       if (next === null) return { applied: true, durable: true }
-      return await deps.files.write(path, `${JSON.stringify({ version: 1, entries: next })}\n`)
+      const text = `${JSON.stringify({ version: 1, entries: next })}\n`
+      // Larger than what is read again: every key in it would be lost.
+      if (Buffer.byteLength(text) > MAX_BYTES) throw failed('It holds as much as it can.', path)
+      return await deps.files.write(path, text)
     })
   }
 

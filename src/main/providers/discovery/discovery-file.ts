@@ -44,8 +44,13 @@ export function createDiscoveryFile(deps: { path: string; files: DurableFile; cl
         )
       }
     },
-    save: (seen) =>
-      files.write(path, `${JSON.stringify({ schemaVersion: 1, connections: Object.fromEntries(seen) })}\n`),
+    async save(seen) {
+      const text = `${JSON.stringify({ schemaVersion: 1, connections: Object.fromEntries(seen) })}\n`
+      if (Buffer.byteLength(text) <= MAX_BYTES) return await files.write(path, text)
+      throw new AppError('file_failed', 'There are more models than can be kept: they are as they were before.', {
+        detail: path,
+      })
+    },
     async setAside() {
       const when = new Date(clock.nowMs()).toISOString().replace(/[:.]/g, '-')
       await rename(path, `${path}.corrupt-${when}`)

@@ -6,6 +6,7 @@ import type { Clock, Log } from '../../platform/types.ts'
 import { createMutex } from '../mutex.ts'
 import type { ModelEntry } from '../types.ts'
 import type { DiscoveryFile, Seen } from './discovery-file.ts'
+import { MAX_MODELS } from './model-list.ts'
 import type { ModelList } from './model-list.ts'
 
 const FRESH_MS = 5 * 60_000
@@ -26,6 +27,12 @@ export interface DiscoveryResult {
   stale: boolean
 }
 
+/** One request for all who ask the same account. */
+interface Asking {
+  readonly fingerprint: string
+  readonly result: Promise<DiscoveryResult>
+}
+
 export interface DiscoveryCache {
   /** A file that cannot be read disables discovery alone. */
   load(): Promise<void>
@@ -42,7 +49,7 @@ export interface DiscoveryCache {
 export function createDiscoveryCache(deps: { file: DiscoveryFile; clock: Clock; log: Log }): DiscoveryCache {
   const { file, clock, log } = deps
   const lock = createMutex()
-  const running = new Map<string, Promise<DiscoveryResult>>()
+  const running = new Map<string, Asking>()
   const fresh = new Map<string, { fingerprint: string; atMs: number }>()
   const live = new Set<string>()
   let seen = new Map<string, Seen>()
@@ -65,7 +72,8 @@ export function createDiscoveryCache(deps: { file: DiscoveryFile; clock: Clock; 
     }
   }
 
-  async function ask(of: DiscoveryOf, signal: AbortSignal): Promise<DiscoveryResult> {
+  /** `isNewest` no: the connection was changed or deleted meanwhile, and what its old account says is not kept. */
+  async function ask(of: DiscoveryOf, isNewest: () => boolean, signal: AbortSignal): Promise<DiscoveryResult> {
     let list: ModelList
     try {
       list = await of.fetch(signal)
@@ -78,6 +86,7 @@ export function createDiscoveryCache(deps: { file: DiscoveryFile; clock: Clock; 
     }
     if (list.invalid > 0) log.info('a Provider lists ids that are no model ids', { count: list.invalid })
     return await lock.run(async () => {
+      if (!isNewest()) return { outcome: DONE, stale: true }
       const outcome = await put(of.id, { ...seenOf(of.id), ids: list.ids ?? [], seenAtMs: clock.nowMs() })
       live.add(of.id)
       fresh.set(of.id, { fingerprint: of.fingerprint, atMs: clock.monotonicMs() })
@@ -85,10 +94,12 @@ export function createDiscoveryCache(deps: { file: DiscoveryFile; clock: Clock; 
     })
   }
 
-  function start(of: DiscoveryOf): Promise<DiscoveryResult> {
-    const asking = withDeadline(clock, ASK_MS, undefined, (inner) => ask(of, inner)).finally(() =>
-      running.delete(of.id),
-    )
+  function start(of: DiscoveryOf): Asking {
+    const isNewest = (): boolean => running.get(of.id) === asking
+    const result = withDeadline(clock, ASK_MS, undefined, (inner) => ask(of, isNewest, inner)).finally(() => {
+      if (isNewest()) running.delete(of.id)
+    })
+    const asking: Asking = { fingerprint: of.fingerprint, result }
     running.set(of.id, asking)
     return asking
   }
@@ -122,16 +133,19 @@ export function createDiscoveryCache(deps: { file: DiscoveryFile; clock: Clock; 
       const known = fresh.get(of.id)
       const isFresh = known?.fingerprint === of.fingerprint && clock.monotonicMs() - known.atMs <= FRESH_MS
       if (!force && isFresh) return { outcome: DONE, stale: false }
-      // One request for all who ask; each may leave on its own.
-      const asking = running.get(of.id) ?? start(of)
-      return await withDeadline(clock, ASK_MS, signal, () => asking)
+      // Each may leave on its own.
+      const now = running.get(of.id)
+      const { result } = now?.fingerprint === of.fingerprint ? now : start(of)
+      return await withDeadline(clock, ASK_MS, signal, () => result)
     },
     setEnabled: (id, known, enabledIds) =>
       lock.run(async () => {
         if (broken !== null) throw broken
         const enabled = new Set(enabledIds)
         const before = seenOf(id)
-        const disabledIds = [...new Set([...known, ...before.ids])].filter((modelId) => !enabled.has(modelId))
+        // One that is not offered now stays switched off for when it is again.
+        const all = new Set([...known, ...before.ids, ...before.disabledIds])
+        const disabledIds = [...all].filter((modelId) => !enabled.has(modelId)).slice(0, MAX_MODELS)
         const next = new Map(seen).set(id, { ...before, disabledIds })
         const outcome = await file.save(next)
         if (outcome.applied) seen = next
@@ -139,6 +153,7 @@ export function createDiscoveryCache(deps: { file: DiscoveryFile; clock: Clock; 
       }),
     forget: (id) =>
       lock.run(async () => {
+        running.delete(id)
         if (!seen.has(id) || broken !== null) return
         const next = new Map(seen)
         next.delete(id)

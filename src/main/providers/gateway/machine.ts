@@ -85,14 +85,20 @@ export interface MachineGateway {
   stop(options: { keepTakeover: boolean }): Promise<void>
 }
 
-/** @throws AppError `file_failed`: its file cannot be read. */
+/** A file of its own that cannot be read stops the gateway alone: it listens nowhere, and says so by its code. */
 export async function openMachineGateway(deps: MachineGatewayDeps): Promise<MachineGateway> {
   const { clock, log, keys, state } = deps
   const file = createGatewayFile({ path: join(deps.dir, 'gateway.json'), files: deps.files })
   const lock = createMutex()
   const surroundings = createSurroundings({ ...deps, platform: process.platform })
-  let choice: GatewayChoice | null = await file.load()
-  let code: ErrorCode | null = null
+  const loaded = await file.load().catch((error: unknown) => {
+    if (error instanceof AppError) return error
+    throw error
+  })
+  const unreadable = loaded instanceof AppError ? loaded : null
+  if (unreadable !== null) log.error('the gateway cannot be used', { error: unreadable })
+  let choice: GatewayChoice | null = loaded instanceof AppError ? null : loaded
+  let code: ErrorCode | null = unreadable?.code ?? null
   let resumed = false
   let watch: Disposable | null = null
   const seen = new Map<TakeoverClient, string>()
@@ -121,6 +127,7 @@ export async function openMachineGateway(deps: MachineGatewayDeps): Promise<Mach
   const address = (): string => `127.0.0.1:${gateway.port() ?? deps.port()}`
 
   async function listen(): Promise<void> {
+    if (unreadable !== null) throw unreadable
     if (gateway.port() !== null) return
     try {
       await gateway.listen(deps.port())
@@ -144,6 +151,7 @@ export async function openMachineGateway(deps: MachineGatewayDeps): Promise<Mach
   }
 
   async function save(next: GatewayChoice): Promise<PersistOutcome> {
+    if (unreadable !== null) throw unreadable
     const outcome = await file.save(next)
     choice = next
     return outcome

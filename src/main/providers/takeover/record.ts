@@ -1,7 +1,7 @@
 /** What is remembered of a takeover, in `takeover/<client>.json`, and the exact copies of the person's file beside it. */
 import { readdir } from 'node:fs/promises'
 import { hash } from 'node:crypto'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { z } from 'zod'
 import type { Clock, DurableFile, PersistOutcome } from '../../platform/types.ts'
 import type { TakeoverClient } from './types.ts'
@@ -44,8 +44,8 @@ export interface Records {
   load(): Promise<TakeoverRecord | 'unreadable' | null>
   save(record: TakeoverRecord): Promise<PersistOutcome>
   forget(): Promise<PersistOutcome>
-  /** A copy of the bytes; one that is there already serves again. */
-  keepBackup(bytes: Uint8Array): Promise<{ path: string; isNew: boolean }>
+  /** A copy of the bytes; one that is there already serves again. Of all copies the oldest go, but never `alsoKept`. */
+  keepBackup(bytes: Uint8Array, alsoKept?: string): Promise<{ path: string; isNew: boolean }>
   /** Null: it is gone. */
   readBackup(path: string | undefined): Promise<Uint8Array | null>
   dropBackup(path: string): Promise<void>
@@ -67,9 +67,10 @@ export function createRecords(deps: {
     return all.filter((name) => name.startsWith(`${client}-`) && name.endsWith('.bak')).sort()
   }
 
-  async function prune(keep: string): Promise<void> {
-    const old = (await names()).filter((name) => name !== keep)
-    for (const name of old.slice(0, Math.max(0, old.length - KEPT_BACKUPS + 1))) await files.remove(join(backups, name))
+  async function prune(kept: readonly string[]): Promise<void> {
+    const all = await names()
+    const old = all.filter((name) => !kept.includes(name))
+    for (const name of old.slice(0, Math.max(0, all.length - KEPT_BACKUPS))) await files.remove(join(backups, name))
   }
 
   return {
@@ -84,14 +85,14 @@ export function createRecords(deps: {
     },
     save: (record) => files.write(path, `${JSON.stringify(record, null, 2)}\n`),
     forget: () => files.remove(path),
-    async keepBackup(bytes) {
+    async keepBackup(bytes, alsoKept = '') {
       const digest = hash('sha256', bytes, 'hex').slice(0, 16)
       const same = (await names()).find((name) => name.endsWith(`-${digest}.bak`))
       if (same !== undefined) return { path: join(backups, same), isNew: false }
       const at = new Date(clock.nowMs()).toISOString().replaceAll(/[-:.]/g, '')
       const name = `${client}-${at}-${digest}.bak`
       await files.write(join(backups, name), bytes)
-      await prune(name)
+      await prune([name, basename(alsoKept)])
       return { path: join(backups, name), isNew: true }
     },
     async readBackup(at) {

@@ -118,12 +118,13 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
       addedFinalEol: applied.addedFinalEol,
       createdFile: file.bytes === null || (isOurs && record?.createdFile === true),
     }
-    const outcomes = [await records.save(next)]
+    let outcomes: PersistOutcome[]
     try {
-      failpoints.hit('takeover.after_state')
-      outcomes.push(await replaceConfig(file, applied.after, files))
+      outcomes = await announced(record, next, () => {
+        failpoints.hit('takeover.after_state')
+        return replaceConfig(file, applied.after, files)
+      })
     } catch (error) {
-      await (record === null ? records.forget() : records.save(record))
       if (backup?.isNew === true) await records.dropBackup(backup.path)
       throw error
     }
@@ -131,6 +132,23 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
     const { phase: _phase, resumeOnStart: _resume, ...done } = next
     outcomes.push(await records.save({ ...done, enabled: true, enabledAtMs: clock.nowMs() }))
     return together(outcomes)
+  }
+
+  /** The record says first what is about to happen; where the file cannot be changed, it is again as it was. */
+  async function announced(
+    before: TakeoverRecord | null,
+    next: TakeoverRecord,
+    work: () => Promise<PersistOutcome>,
+  ): Promise<PersistOutcome[]> {
+    const said = await records.save(next)
+    try {
+      return [said, await work()]
+    } catch (error) {
+      await (before === null ? records.forget() : records.save(before)).catch((again: unknown) =>
+        log.warn('the record of a takeover could not be put back', { client, error: again }),
+      )
+      throw error
+    }
   }
 
   // --- switching off
@@ -161,14 +179,14 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
       force: of.force === true,
       target: null,
     })
-    const outcomes: PersistOutcome[] = []
-    if (record !== null) outcomes.push(await records.save({ ...record, phase: 'disabling' }))
-    failpoints.hit('takeover.after_disabling')
-    if (file.bytes !== null && removed.after !== file.text) {
-      await demandWritable(file)
-      const isOwnFile = removed.empty && record?.createdFile === true
-      outcomes.push(await replaceConfig(file, isOwnFile ? null : removed.after, files))
+    const changes = file.bytes !== null && removed.after !== file.text
+    if (changes) await demandWritable(file)
+    const isOwnFile = removed.empty && record?.createdFile === true
+    const cut = async (): Promise<PersistOutcome> => {
+      failpoints.hit('takeover.after_disabling')
+      return changes ? await replaceConfig(file, isOwnFile ? null : removed.after, files) : WHOLE
     }
+    const outcomes = record === null ? [await cut()] : await announced(record, { ...record, phase: 'disabling' }, cut)
     failpoints.hit('takeover.after_removal')
     if (record !== null) {
       const { phase: _phase, resumeOnStart: _resume, detail: _detail, ...off } = record
@@ -215,8 +233,9 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
       originals: applied.originals.map((original) => ({ ...original })),
       addedFinalEol: applied.addedFinalEol,
     }
-    const outcomes = [await records.save({ ...next, phase: 'enabling' })]
-    if (applied.after !== file.text) outcomes.push(await replaceConfig(file, applied.after, files))
+    const outcomes = await announced(record, { ...next, phase: 'enabling' }, async () =>
+      applied.after === file.text ? WHOLE : await replaceConfig(file, applied.after, files),
+    )
     const { phase: _phase, detail: _detail, ...done } = next
     outcomes.push(await records.save(done))
     return together(outcomes)
@@ -236,8 +255,8 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
     }
     const file = await readConfig(record.configPath, files)
     await demandWritable(file)
-    if (file.bytes !== null) await records.keepBackup(file.bytes)
-    const outcomes = [await records.save({ ...record, phase: 'disabling' }), await replaceConfig(file, old, files)]
+    if (file.bytes !== null) await records.keepBackup(file.bytes, record.backupPath)
+    const outcomes = await announced(record, { ...record, phase: 'disabling' }, () => replaceConfig(file, old, files))
     const { phase: _phase, resumeOnStart: _resume, detail: _detail, ...off } = record
     outcomes.push(await records.save({ ...off, enabled: false }))
     return together(outcomes)

@@ -28,6 +28,8 @@ const EMBEDDING: readonly { range: Range; at: number }[] = [
   { range: range('::ffff:0:0', 96, 'reserved'), at: 12 },
   { range: range('64:ff9b::', 96, 'reserved'), at: 12 },
   { range: range('2002::', 16, 'reserved'), at: 2 },
+  // Deprecated, and still understood by some systems; `::` and `::1` are themselves.
+  { range: range('::', 96, 'reserved'), at: 12 },
 ]
 
 const LOOPBACK_V4 = range('127.0.0.0', 8, 'implicit_loopback')
@@ -107,6 +109,7 @@ function bareHost(hostname: string): string {
 }
 
 function embeddedV4(bytes: readonly number[]): readonly number[] | null {
+  if (bytes.slice(0, -1).every((byte) => byte === 0) && (bytes.at(-1) ?? 0) <= 1) return null
   const found = EMBEDDING.find((candidate) => contains(candidate.range, bytes))
   return found === undefined ? null : bytes.slice(found.at, found.at + 4)
 }

@@ -1,4 +1,5 @@
 /** Whether a request leaves by a proxy, and by which one. Loopback never does. */
+import { BlockList, isIP } from 'node:net'
 import { AppError } from '../../../shared/errors.ts'
 import { judgeHost } from './addresses.ts'
 
@@ -31,14 +32,34 @@ export function systemProxy(environment: Environment, url: URL): string | null {
   return named === '' ? null : named
 }
 
-/** `*`, or names and addresses with an optional port, each for itself and what lies below it. */
+/** `*`, or names, addresses and networks, a name for itself and what lies below it; a port behind it, or all. */
 function isExempt(list: string, url: URL): boolean {
-  const host = url.hostname.toLowerCase()
+  const host = bareHost(url.hostname)
   const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port
   return list.split(/[\s,]+/).some((entry) => {
     if (entry === '*') return true
-    const [, name = '', onPort] = /^\*?\.?(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? []
-    if (name === '' || (onPort !== undefined && onPort !== port)) return false
-    return host === name || host.endsWith(`.${name}`)
+    // An IPv6 address is full of colons: a port stands behind its brackets alone.
+    const [, plain, onPort] = isIP(entry) === 6 ? [] : (/^(.*):(\d+)$/.exec(entry) ?? [])
+    if (onPort !== undefined && onPort !== port) return false
+    const name = bareHost((plain ?? entry).replace(/^\*?\./, ''))
+    return name !== '' && (host === name || host.endsWith(`.${name}`) || isWithin(name, host))
   })
+}
+
+function bareHost(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
+}
+
+/** `10.0.0.0/8`, `fd00::/8`. */
+function isWithin(network: string, host: string): boolean {
+  const [, address = '', bits = ''] = /^(.+)\/(\d{1,3})$/.exec(network) ?? []
+  const family = isIP(address)
+  if (family === 0 || isIP(host) !== family || Number(bits) > (family === 4 ? 32 : 128)) return false
+  const kind = family === 4 ? 'ipv4' : 'ipv6'
+  const list = new BlockList()
+  list.addSubnet(address, Number(bits), kind)
+  return list.check(host, kind)
 }

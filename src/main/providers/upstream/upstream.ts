@@ -1,6 +1,6 @@
 /** The pool that carries requests to Providers. */
 import { Readable } from 'node:stream'
-import { Agent, ProxyAgent } from 'undici'
+import { Agent, Pool, ProxyAgent } from 'undici'
 import type { Dispatcher } from 'undici'
 import { AppError } from '../../../shared/errors.ts'
 import { blockedError, judgeHost } from './addresses.ts'
@@ -54,7 +54,12 @@ export function createUpstream(deps: UpstreamDeps = {}): Upstream {
     if (proxied?.uri === uri) return proxied.agent
     const before = proxied
     const trust = { secureContext: systemTrust(), timeout: connectMs }
-    proxied = { uri, agent: new ProxyAgent({ ...bounds, uri, requestTls: trust, proxyTls: trust }) }
+    // A proxy that takes the connection and says nothing is one that cannot be reached.
+    const clientFactory = (origin: URL, options: object): Pool =>
+      new Pool(origin, { ...options, headersTimeout: connectMs })
+    const factory = (origin: string | URL, options: object): Pool => new Pool(origin, { ...bounds, ...options })
+    const tls = { requestTls: trust, proxyTls: trust }
+    proxied = { uri, agent: new ProxyAgent({ ...bounds, uri, ...tls, clientFactory, factory }) }
     // What still runs by the proxy of before ends there.
     void before?.agent.close()
     return proxied.agent

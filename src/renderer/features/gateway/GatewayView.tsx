@@ -18,7 +18,7 @@ export function GatewayView() {
             ? gateway.listening(view.address)
             : view.code === null
               ? gateway.notListening
-              : gateway.failed}
+              : gateway.failed(view.code)}
         </p>
       )}
       {view?.takeovers.some(({ enabled }) => enabled) === true && <NewKey />}

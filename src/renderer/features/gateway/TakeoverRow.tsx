@@ -44,7 +44,7 @@ export function TakeoverRow({ takeover, upstream }: { takeover: TakeoverView; up
         <PathText path={configPath} />
         <Upstream client={client} chosen={upstream} />
         <RowActions>
-          {state === 'drifted' && (
+          {(state === 'drifted' || detail === 'gateway_not_listening') && (
             <Button aria-label={gateway.named(gateway.repair, client)} onClick={() => setAsking('repair')}>
               {gateway.repair}
             </Button>

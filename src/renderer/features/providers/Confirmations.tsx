@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { ConnectionView } from '../../../shared/bridge/index.ts'
 import type { AppError } from '../../../shared/errors.ts'
 import { ClientId } from '../../../shared/vocabulary.ts'
@@ -59,6 +60,7 @@ function Refusal({ error }: { error: AppError }) {
   const { providers } = strings
   const names = [
     ...users.clients.map((client) => providers.inUseDefault(agentName(client))),
+    ...users.gateways.map((client) => providers.inUseGateway(agentName(client))),
     ...users.chains.map((client) => providers.inUseFallback(agentName(client))),
     ...users.sessions.map((id) => providers.inUseSession(sessions.get(id)?.title ?? id)),
   ]
@@ -74,13 +76,9 @@ function agentName(client: string): string {
   return known.success ? strings.agents.name(known.data) : client
 }
 
-function usersOf({ code, data }: AppError): { clients: string[]; chains: string[]; sessions: string[] } | null {
-  if (code !== 'model_profile_in_use' || typeof data !== 'object' || data === null) return null
-  if (!('clients' in data) || !('sessions' in data)) return null
-  const chains = 'chains' in data ? texts(data.chains) : []
-  return { clients: texts(data.clients), chains, sessions: texts(data.sessions) }
-}
+const Names = z.array(z.string()).default([])
+const Users = z.object({ clients: Names, gateways: Names, chains: Names, sessions: Names })
 
-function texts(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
+function usersOf({ code, data }: AppError): z.infer<typeof Users> | null {
+  return code === 'model_profile_in_use' ? (Users.safeParse(data).data ?? null) : null
 }

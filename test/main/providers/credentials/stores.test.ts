@@ -153,3 +153,12 @@ test('the file is refused where it is a link, malformed or too large, and is not
   const other = createFileStore({ dir: linked.at('secrets'), files: files(), log: createMemoryLog() })
   expect(await codeOf(other.get(REF))).toBe('credential_store_failed')
 })
+
+test('the file never grows beyond what is read again: the key that does not fit is refused, the others stay', async () => {
+  using dir = createTempDir()
+  const files = createDurableFile({ ids: createFakeIds(), failpoints: createFakeFailpoints() })
+  const store = createFileStore({ dir: dir.at('secrets'), files, log: createMemoryLog() })
+  await store.set('a', createSecret('x'.repeat(700_000)))
+  expect(await codeOf(store.set('b', createSecret('y'.repeat(700_000))))).toBe('credential_store_failed')
+  expect(await store.refs()).toEqual(['a'])
+})

@@ -251,6 +251,34 @@ describe('PR-A60 Codex: what is written, and how it goes back', () => {
     expect(existsSync(world.backups)).toBe(false)
   })
 
+  test('PR-T16 what can no longer be written to stays on as it was, and the next start changes nothing', async () => {
+    using world = createTakeoverWorld()
+    world.write('a = 1\n')
+    await world.enable()
+    const recorded = (): unknown => JSON.parse(readFileSync(world.recordPath, 'utf8'))
+    const [on, record] = [world.read(), recorded()]
+    chmodSync(world.path, 0o400)
+    expect(await codeOf(world.takeover.disable())).toBe('takeover_config_unwritable')
+    chmodSync(world.path, 0o600)
+    for (const change of ['disable', 'restoreBackup'] as const) {
+      // The record says first what is about to happen: the disk is full right after it.
+      let writes = 0
+      world.fileFailpoints.onHit('before_rename', () => {
+        writes += 1
+        const isConfig = writes === (change === 'disable' ? 2 : 3)
+        if (isConfig) throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
+      })
+      expect(await codeOf(world.takeover[change]())).toBe('storage_full')
+      expect(await world.takeover.status()).toMatchObject({ state: 'active', enabled: true })
+      expect(recorded()).toEqual(record)
+    }
+    world.fileFailpoints.onHit('before_rename', () => undefined)
+    await world.open().start()
+    expect(world.read()).toBe(on)
+    await world.takeover.disable()
+    expect(world.read()).toBe('a = 1\n')
+  })
+
   test('PR-T17 the mode is kept, and a world-readable file is warned of', async () => {
     using world = createTakeoverWorld()
     world.write('a = 1\n')
@@ -394,6 +422,18 @@ describe('PR-A60 Codex: what is written, and how it goes back', () => {
     expect(readdirSync(world.backups).map((name) => readFileSync(`${world.backups}/${name}`, 'utf8'))).toContain(
       'a = [\n',
     )
+  })
+
+  test('PR-T28 restores one after another never push out the copy from before takeover', async () => {
+    using world = createTakeoverWorld()
+    world.write('a = 1\n')
+    await world.enable()
+    for (let edit = 0; edit < 7; edit += 1) {
+      world.write(`b = ${edit}\n`)
+      expect((await world.takeover.restoreBackup()).status.restoreAvailable).toBe(true)
+      expect(world.read()).toBe('a = 1\n')
+    }
+    expect(readdirSync(world.backups)).toHaveLength(5)
   })
 
   test('PR-T26 another CODEX_HOME does not move what is managed', async () => {

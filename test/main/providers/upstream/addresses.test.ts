@@ -35,6 +35,9 @@ describe('addresses', () => {
     ['64:ff9b::e000:1', 'multicast'],
     ['2002:a9fe:a9fe::1', 'metadata'],
     ['2002:0000:0001::', 'unspecified'],
+    ['::a9fe:a9fe', 'metadata'],
+    ['::169.254.1.1', 'link_local'],
+    ['::2', 'unspecified'],
     ['host', 'not_an_address'],
     ['', 'not_an_address'],
   ])('%s is blocked: %s', (address, reason) => {
@@ -56,6 +59,7 @@ describe('addresses', () => {
     ['::1', true],
     ['::ffff:127.0.0.1', true],
     ['2002:7f00:1::', true],
+    ['::127.0.0.1', true],
   ])('%s is allowed, loopback %s', (address, loopback) => {
     expect(judgeAddress(address)).toEqual({ kind: 'allowed', loopback })
   })

@@ -1,6 +1,6 @@
 import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { connect } from 'node:net'
+import { connect, createServer as createNetServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { createUpstream, proxyFor } from '../../../../src/main/providers/upstream/index.ts'
 import { codeOf, errorOf } from '../support.ts'
@@ -28,6 +28,43 @@ test('the setting decides, the system’s variables only where it says so, and l
   expect(of('system', 'https://a.own.net')).not.toBeNull()
   expect(proxyFor('system', { NO_PROXY: '*', ALL_PROXY: 'http://a' }, at('https://b.example'))).toBeNull()
   expect(proxyFor('system', {}, at('https://b.example'))).toBeNull()
+})
+
+test('an exemption is a name, an address of either family or a network, with a port or without', () => {
+  const exempts = (entry: string, address: string) =>
+    proxyFor('system', { ALL_PROXY: 'http://corp', NO_PROXY: `a.example,${entry}` }, at(address)) === null
+  expect(exempts('2001:db8::7', 'https://[2001:db8::7]/v1')).toBe(true)
+  expect(exempts('[2001:db8::7]', 'https://[2001:db8::7]:8443/')).toBe(true)
+  expect(exempts('[2001:db8::7]:8443', 'https://[2001:db8::7]:8443/')).toBe(true)
+  expect(exempts('[2001:db8::7]:8443', 'https://[2001:db8::7]/')).toBe(false)
+  expect(exempts('2001:db8::8', 'https://[2001:db8::7]/')).toBe(false)
+  expect(exempts('10.0.0.0/8', 'http://10.9.8.7:8080')).toBe(true)
+  expect(exempts('10.0.0.0/8', 'http://11.9.8.7')).toBe(false)
+  expect(exempts('10.0.0.0/99', 'http://10.9.8.7')).toBe(false)
+  expect(exempts('fd00::/8', 'http://[fd12::1]')).toBe(true)
+  expect(exempts('intern.example.', 'https://models.intern.example')).toBe(true)
+  expect(exempts('intern.example', 'https://models.intern.example./')).toBe(true)
+  expect(exempts('*.intern.example:443', 'https://models.intern.example')).toBe(true)
+})
+
+test('a proxy that takes the connection and says nothing is one that cannot be reached in time', async () => {
+  const silent = createNetServer(() => undefined)
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  const uri = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const upstream = createUpstream({ proxyFor: () => uri, connectMs: 200 })
+  try {
+    const request = {
+      url: at('https://models.example/v1/models'),
+      auth: { mode: 'none', key: null },
+      timeoutMs: 60_000,
+      maxBytes: 1_000,
+    } as const
+    const code = await codeOf(upstream.getJson(request, new AbortController().signal))
+    expect(['upstream_timeout', 'upstream_unreachable']).toContain(code)
+  } finally {
+    await upstream.close()
+    silent.close()
+  }
 })
 
 test('a proxy of another kind is said, not passed by', async () => {

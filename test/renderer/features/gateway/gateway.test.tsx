@@ -193,6 +193,18 @@ describe('the gateway view', () => {
     expect(host.calls('gateway.repair')).toEqual([{ client: 'codex' }])
   })
 
+  test('DT-A15 one that reaches nobody, since the gateway does not listen, can be repaired once the port is free', async () => {
+    const state = view({ state: 'broken', detail: 'gateway_not_listening', enabled: true })
+    const { host, user } = show(
+      { ...state, listening: false, code: 'route_listener_failed' },
+      { 'gateway.repair': () => ({ gateway: view(), durable: true }) },
+    )
+    expect(screen.getByText(/cannot listen on its port/)).toBeDefined()
+    await user.click(screen.getByRole('button', { name: 'Repair: Codex' }))
+    await user.click(within(await screen.findByRole('alertdialog')).getByRole('button', { name: 'Repair' }))
+    expect(host.calls('gateway.repair')).toEqual([{ client: 'codex' }])
+  })
+
   test('DT-A17 a request is listed with time, client, model, status, first byte and tokens, and new ones come on top', async () => {
     const { host } = show(view(), {}, [REQUEST])
     const row = screen.getByRole('row', { name: /gpt-x/ })

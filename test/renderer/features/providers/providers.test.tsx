@@ -221,14 +221,18 @@ describe('the providers view', () => {
   test('DT-A13 deleting one that is in use names who uses it', async () => {
     const { user } = show(full, {
       'providers.delete': () => {
-        throw new AppError('model_profile_in_use', 'In use.', { data: { clients: ['codex'], sessions: ['session-9'] } })
+        throw new AppError('model_profile_in_use', 'In use.', {
+          data: { clients: ['codex'], gateways: ['codex'], chains: [], sessions: ['session-9'] },
+        })
       },
     })
     await user.click(screen.getByRole('button', { name: 'More for Work' }))
     await user.click(await screen.findByRole('menuitem', { name: 'Delete' }))
     const dialog = await screen.findByRole('alertdialog', { name: 'Delete Work?' })
     await user.click(within(dialog).getByRole('button', { name: 'Delete' }))
-    expect((await within(dialog).findByRole('alert')).textContent).toMatch(/Codex as its default.*session-9/)
+    expect((await within(dialog).findByRole('alert')).textContent).toMatch(
+      /Codex as its default, the gateway for Codex, .*session-9/,
+    )
   })
 
   test('DT-A21 has no serious accessibility finding, with its dialog and without', async () => {
