@@ -1,5 +1,6 @@
 /** An agent that takes the time to an answer's first byte. It runs in the thread of what it measures: see `router.ts`. */
 import { Agent, request as httpRequest } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface ClientTask {
   readonly ports: readonly number[]
@@ -8,19 +9,24 @@ export interface ClientTask {
   readonly rounds: number
   /** Tells the fake Provider what to answer. */
   readonly query?: string
-  /** How many ask at once. */
+  /** How many ask together, this many ms after one another: who asks in the same ms waits for the others, not for a Provider. */
   readonly width?: number
+  readonly apartMs?: number
 }
 
 const agent = new Agent({ keepAlive: true })
 
 /** Asks every port in turn, `rounds` times, by `width` agents; answers with the times in ms, a list for each port. */
 export async function timeFirstBytes(task: ClientTask): Promise<number[][]> {
-  const { ports, rounds, width = 1 } = task
+  const { ports, rounds, width = 1, apartMs = 0 } = task
   const times = ports.map((): number[] => [])
   for (let round = 0; round < rounds; round++) {
     for (const [index, port] of ports.entries()) {
-      times[index]?.push(...(await Promise.all(Array.from({ length: width }, () => firstByteMs(port, task)))))
+      const asked = Array.from({ length: width }, async (_, place) => {
+        if (place > 0 && apartMs > 0) await sleep(place * apartMs)
+        return firstByteMs(port, task)
+      })
+      times[index]?.push(...(await Promise.all(asked)))
     }
   }
   return times

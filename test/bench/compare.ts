@@ -1,5 +1,6 @@
 import Sqlite from 'better-sqlite3'
 import type { Database } from 'better-sqlite3'
+import { median } from './types.ts'
 
 export const PRAGMAS = ['journal_mode = wal', 'synchronous = full', 'foreign_keys = on']
 
@@ -8,6 +9,16 @@ export function openBare(path: string): Database {
   const db = new Sqlite(path)
   for (const pragma of PRAGMAS) db.pragma(pragma)
   return db
+}
+
+/** For what cannot be had where the way through takes a core that the direct one has to itself. */
+export const HELD_TO_PIPE =
+  'Where a bare pipe itself stays below the share of direct that is promised, for want of cores, 0.8 of what the pipe reaches is asked of the Router instead.'
+
+/** What is asked: `share` of the direct way, or, where a bare pipe cannot have that, 0.8 of what it has. */
+export function shareOf(share: number, pipe: readonly number[], direct: readonly number[]): number {
+  const pipes = median(pipe.map((each, index) => each / (direct[index] ?? Number.NaN)))
+  return pipes >= share ? share : Math.floor(0.8 * pipes * 100) / 100
 }
 
 /** The value that `share` of the samples are not above. */

@@ -18,7 +18,7 @@ const REPEATS = 5
 export const routerFirstByte: Benchmark = {
   name: 'router-first-byte',
   group: 'router',
-  how: `Time to the first byte of the answer through the Router over that without it, interleaved, median of ${REPEATS} repeats; the Provider is in a thread of its own, the agent in the Router's: a third thread would time how two cores share three.`,
+  how: `Time to the first byte of the answer through the Router over that without it, interleaved, median of ${REPEATS} repeats; the Provider is in a thread of its own, the agent in the Router's: a third thread would time how two cores share three. Ten agents ask the Provider that thinks, 8 ms apart.`,
   run: measureRouter,
 }
 
@@ -28,7 +28,11 @@ async function measureRouter(): Promise<readonly Figure[]> {
   const routeId = randomBytes(32).toString('base64url')
   const upstream = createUpstream()
   const binding = bindingOf(routeId)
-  const own = portTo(`http://127.0.0.1:${upstreamPort}`, binding)
+  const breakers = createBreakers({ clock: createSystemClock(), log: createMemoryLog(), onChange: () => undefined })
+  const own: RouterPort = {
+    ...portTo(`http://127.0.0.1:${upstreamPort}`, binding),
+    begin: (id, isGuarded) => breakers.begin(id, isGuarded),
+  }
   const routerOf = (port: RouterPort): Router =>
     createRouter({
       clock: createSystemClock(),
@@ -39,12 +43,7 @@ async function measureRouter(): Promise<readonly Figure[]> {
     })
   const router = routerOf(own)
   const candidates = [{ binding: { ...binding, connectionId: 'other', upstreamModel: 'model-b' }, strips: false }]
-  const breakers = createBreakers({ clock: createSystemClock(), log: createMemoryLog(), onChange: () => undefined })
-  const guarded = routerOf({
-    ...own,
-    failover: () => ({ on429: true, candidates }),
-    begin: (id, isGuarded) => breakers.begin(id, isGuarded),
-  })
+  const guarded = routerOf({ ...own, failover: () => ({ on429: true, candidates }) })
   const { port } = await router.ensureListening()
   const { port: guardedPort } = await guarded.ensureListening()
 
@@ -70,8 +69,8 @@ async function measureRouter(): Promise<readonly Figure[]> {
   const ports = [upstreamPort, port]
   try {
     const plain = await compare({ ports, body, rounds: 300 })
-    const spliced = await compare({ ports, body: bodyOf('stale', 8_388_608), rounds: 16 })
-    const thinking = await compare({ ports, body, rounds: 10, width: 10, query: '?think=200' })
+    const spliced = await compare({ ports, body: bodyOf('stale', 8_388_608), rounds: 24 })
+    const thinking = await compare({ ports, body, rounds: 10, width: 10, apartMs: 8, query: '?think=200' })
     const ruled = await compare({ ports: [port, guardedPort], body, rounds: 300 })
     return [
       figure('first byte, 64 KiB body', 3, plain.p50),

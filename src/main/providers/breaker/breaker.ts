@@ -61,11 +61,16 @@ export function ended(
 function counted(breaker: Breaker, outcome: 'answered' | 'failed', nowMs: number): Breaker {
   const failed = outcome === 'failed'
   const row = failed ? breaker.row + 1 : 0
-  const within = breaker.recent.filter(({ atMs }) => nowMs - atMs < WINDOW_MS)
-  const recent = [...within, { atMs: nowMs, failed }].slice(-MOST_REMEMBERED)
-  const failures = recent.filter((each) => each.failed).length
-  const half = recent.length >= FEWEST_IN_WINDOW && failures * 2 >= recent.length
-  return failed && (row >= FAILURES_IN_A_ROW || half) ? opened(FIRST_OPEN_MS, nowMs) : { ...breaker, row, recent }
+  const first = breaker.recent.findIndex(({ atMs }) => nowMs - atMs < WINDOW_MS)
+  const within = first === -1 ? [] : breaker.recent.slice(Math.max(first, breaker.recent.length + 1 - MOST_REMEMBERED))
+  const recent = [...within, { atMs: nowMs, failed }]
+  return failed && (row >= FAILURES_IN_A_ROW || isHalfFailed(recent))
+    ? opened(FIRST_OPEN_MS, nowMs)
+    : { ...breaker, row, recent }
+}
+
+function isHalfFailed(recent: Breaker['recent']): boolean {
+  return recent.length >= FEWEST_IN_WINDOW && recent.filter(({ failed }) => failed).length * 2 >= recent.length
 }
 
 function opened(openMs: number, nowMs: number): Breaker {

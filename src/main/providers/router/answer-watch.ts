@@ -36,6 +36,8 @@ export function watchEvents(protocol: RouteProtocol): AnswerWatch {
   const framing = createSseFraming({
     skips: (name) => !READ_EVENTS[protocol].has(name),
     data(piece, name) {
+      // It says nothing but its name.
+      if (name === 'message_stop') return
       // An event without a name says its type inside its data.
       if (name !== null && !READ_EVENTS[protocol].has(name)) return
       reader ??= createFactReader()

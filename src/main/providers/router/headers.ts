@@ -40,12 +40,14 @@ const DROPPED_OUTBOUND_PREFIXES = ['proxy-', 'access-control-', 'x-wheelhouse-']
  * the header writer. `keepEncoding`: the body goes on as it was encoded.
  */
 export function upstreamHeaders(raw: readonly string[], keepEncoding: boolean): Record<string, string | string[]> {
-  const named = namedByConnection(raw)
+  const names = raw.map((text, index) => (index % 2 === 0 ? text.toLowerCase() : ''))
+  const named = namedByConnection(names, raw)
   const headers: Record<string, string | string[]> = { 'accept-encoding': 'identity' }
-  for (const [name, value] of pairs(raw)) {
-    if (DROPPED_INBOUND.has(name) || named.has(name)) continue
-    if (DROPPED_INBOUND_PREFIXES.some((prefix) => name.startsWith(prefix))) continue
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = names[index] ?? ''
+    if (DROPPED_INBOUND.has(name) || named.includes(name) || startsWithOneOf(name, DROPPED_INBOUND_PREFIXES)) continue
     if (name === 'content-encoding' && !keepEncoding) continue
+    const value = raw[index + 1] ?? ''
     const before = headers[name]
     headers[name] = before === undefined ? value : [before, value].flat()
   }
@@ -54,26 +56,29 @@ export function upstreamHeaders(raw: readonly string[], keepEncoding: boolean): 
 
 /** What of the upstream's headers reaches the agent. */
 export function agentHeaders(upstream: IncomingHttpHeaders): OutgoingHttpHeaders {
-  const named = new Set((upstream.connection ?? '').split(',').map((name) => name.trim().toLowerCase()))
+  const named = tokensOf(upstream.connection)
   const headers: OutgoingHttpHeaders = {}
-  for (const [name, value] of Object.entries(upstream)) {
-    if (value === undefined || DROPPED_OUTBOUND.has(name) || named.has(name)) continue
-    if (DROPPED_OUTBOUND_PREFIXES.some((prefix) => name.startsWith(prefix))) continue
+  for (const name of Object.keys(upstream)) {
+    const value = upstream[name]
+    if (value === undefined || DROPPED_OUTBOUND.has(name) || named.includes(name)) continue
+    if (startsWithOneOf(name, DROPPED_OUTBOUND_PREFIXES)) continue
     headers[name] = value
   }
   return headers
 }
 
-function namedByConnection(raw: readonly string[]): ReadonlySet<string> {
-  const names = new Set<string>()
-  for (const [name, value] of pairs(raw)) {
-    if (name === 'connection') for (const token of value.split(',')) names.add(token.trim().toLowerCase())
-  }
-  return names
+function namedByConnection(names: readonly string[], raw: readonly string[]): readonly string[] {
+  if (!names.includes('connection')) return []
+  return raw.filter((_, index) => names[index - 1] === 'connection').flatMap(tokensOf)
 }
 
-function* pairs(raw: readonly string[]): Generator<[name: string, value: string]> {
-  for (let index = 0; index + 1 < raw.length; index += 2) {
-    yield [(raw[index] ?? '').toLowerCase(), raw[index + 1] ?? '']
-  }
+function tokensOf(value: string | undefined): readonly string[] {
+  // What nearly every connection says, and it names no header.
+  if (value === undefined || value === 'keep-alive') return []
+  return value.split(',').map((token) => token.trim().toLowerCase())
+}
+
+function startsWithOneOf(name: string, prefixes: readonly string[]): boolean {
+  for (const prefix of prefixes) if (name.startsWith(prefix)) return true
+  return false
 }

@@ -58,13 +58,15 @@ export function createListener(deps: ListenerDeps): Listener {
   const { clock, log } = deps
   const uid = process.platform === 'linux' ? (deps.uid ?? process.getuid?.() ?? null) : null
   const checkPeer = createPeerCheck({ uid, log })
-  const peers = new WeakMap<object, Promise<PeerVerdict>>()
+  /** Each connection's verdict, or for its first request the promise of it. */
+  const peers = new WeakMap<object, PeerVerdict | Promise<PeerVerdict>>()
   let server: Server | null = null
   let boundPort: number | null = null
 
   async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
-      if (!(await isAdmittedSender(request))) {
+      const admitted = isAdmittedSender(request)
+      if (!(typeof admitted === 'boolean' ? admitted : await admitted)) {
         const error = new AppError('route_admission_denied', 'This address serves local programs of one user only.')
         return void refuse(request, response, error, { keepStatus: true })
       }
@@ -90,8 +92,16 @@ export function createListener(deps: ListenerDeps): Listener {
     refuseUpgrade(deps.dialect(request), socket)
   }
 
-  async function isAdmittedSender(request: IncomingMessage): Promise<boolean> {
-    return isLocalSender(request.headers, boundPort ?? 0) && (await peers.get(request.socket)) !== 'other_user'
+  function isAdmittedSender(request: IncomingMessage): boolean | Promise<boolean> {
+    if (!isLocalSender(request.headers, boundPort ?? 0)) return false
+    const peer = peers.get(request.socket)
+    return typeof peer === 'object' ? peer.then((verdict) => verdict !== 'other_user') : peer !== 'other_user'
+  }
+
+  function meet(socket: Socket): void {
+    const verdict = checkPeer(socket)
+    peers.set(socket, verdict)
+    void verdict.then((known) => peers.set(socket, known))
   }
 
   function refuse(
@@ -125,7 +135,7 @@ export function createListener(deps: ListenerDeps): Listener {
       requireHostHeader: false,
     })
     made.maxConnections = MAX_SOCKETS
-    made.on('connection', (socket: Socket) => void peers.set(socket, checkPeer(socket)))
+    made.on('connection', meet)
     made.on('request', (request, response) => void take(request, response))
     made.on('error', (error) => log.warn(`the ${deps.name}'s listener failed`, { error }))
     made.on('upgrade', (request, socket, head) => void takeUpgrade(request, socket, head))

@@ -8,6 +8,9 @@ import { AppError } from '../../../shared/errors.ts'
 import { blockedError, isLocalhostName, judgeResolved } from './addresses.ts'
 import type { LookupAddress } from './types.ts'
 
+/** How much of a large body is handed to a socket at once: several chunks in one write. */
+const AHEAD_BYTES = 262_144
+
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>
 
 /** `timeoutMs` bounds DNS, connect and TLS together. */
@@ -18,7 +21,8 @@ export function createConnector(options: { resolve: Resolve; timeoutMs: number }
     autoSelectFamily: true,
     lookup: checkedLookup(options.resolve),
   }
-  const plain = buildConnector(shared)
+  const plainOptions = { ...shared, highWaterMark: AHEAD_BYTES }
+  const plain = buildConnector(plainOptions)
   let secure: buildConnector.connector | null = null
   return (target, callback) => {
     if (target.protocol !== 'https:') return plain(target, callback)

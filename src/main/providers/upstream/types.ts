@@ -36,7 +36,7 @@ export interface UpstreamRequest {
   readonly url: URL
   readonly method: 'GET' | 'POST'
   /** Lower-case names. What `auth` adds is not in here. */
-  readonly headers: Readonly<Record<string, string | readonly string[]>>
+  readonly headers: Readonly<Record<string, string | string[]>>
   /** The body's bytes, in order; null: none. */
   readonly body: readonly Uint8Array[] | null
   readonly auth: UpstreamAuth

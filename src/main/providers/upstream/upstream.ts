@@ -70,11 +70,7 @@ export function createUpstream(deps: UpstreamDeps = {}): Upstream {
     const { url } = request
     const verdict = judgeHost(url.hostname)
     if (verdict.kind === 'blocked') throw blockedError(url.hostname, verdict.reason)
-    const headers: Record<string, string | string[]> = {}
-    for (const [name, value] of Object.entries(request.headers)) {
-      headers[name] = typeof value === 'string' ? value : [...value]
-    }
-    Object.assign(headers, authHeaders(request.auth))
+    const headers = { ...request.headers, ...authHeaders(request.auth) }
     // Tells a request of ours from others where it could come back to us.
     if (verdict.loopback) headers['x-wheelhouse-hop'] = '1'
     if (request.body !== null) headers['content-length'] = String(byteLength(request.body))
@@ -82,13 +78,16 @@ export function createUpstream(deps: UpstreamDeps = {}): Upstream {
     const { origin, pathname, search } = url
     const body = request.body === null ? null : toBody(request.body)
     const proxy = deps.proxyFor?.(url) ?? null
-    const answer = await dispatch(
-      proxy === null ? agent : throughProxy(proxy),
-      { origin, path: pathname + search, method: request.method, headers, body },
-      signal,
-    ).catch((error: unknown) => {
+    let answer: UpstreamAnswer
+    try {
+      answer = await dispatch(
+        proxy === null ? agent : throughProxy(proxy),
+        { origin, path: pathname + search, method: request.method, headers, body },
+        signal,
+      )
+    } catch (error) {
       throw transportError(error, signal, deps.hintFor?.(url) ?? null)
-    })
+    }
     if (answer.status >= 300 && answer.status < 400) {
       answer.body.destroy()
       throw new AppError(
@@ -122,23 +121,7 @@ function byteLength(chunks: readonly Uint8Array[]): number {
 function toBody(chunks: readonly Uint8Array[]): Buffer | Readable {
   const [only] = chunks
   if (chunks.length === 1 && only !== undefined) return Buffer.from(only.buffer, only.byteOffset, only.length)
-  return byteLength(chunks) <= JOIN_BYTES ? Buffer.concat(chunks) : Readable.from(joined(chunks), { objectMode: false })
-}
-
-/** The same bytes in fewer pieces: each is a write of its own. */
-function* joined(chunks: readonly Uint8Array[]): Generator<Buffer> {
-  let piece: Uint8Array[] = []
-  let bytes = 0
-  for (const chunk of chunks) {
-    if (bytes > 0 && bytes + chunk.length > JOIN_BYTES) {
-      yield Buffer.concat(piece, bytes)
-      piece = []
-      bytes = 0
-    }
-    piece.push(chunk)
-    bytes += chunk.length
-  }
-  yield Buffer.concat(piece, bytes)
+  return byteLength(chunks) <= JOIN_BYTES ? Buffer.concat(chunks) : Readable.from(chunks, { objectMode: false })
 }
 
 function transportError(error: unknown, signal: AbortSignal, hint: string | null): unknown {

@@ -5,10 +5,12 @@
  * its question mark, or empty.
  */
 export function upstreamUrl(base: string, apiPath: string, query: string): URL {
-  const url = new URL(base)
-  const prefix = url.pathname.replace(/\/+$/, '')
+  const address = base.trim()
+  const origin = /^[a-z]+:\/\/[^/]*/i.exec(address)?.[0] ?? ''
+  const prefix = address.slice(origin.length).replace(/\/+$/, '')
   const versioned = /\/v\d+$/.test(prefix)
-  url.pathname = prefix + (versioned ? apiPath.replace(/^\/v1(?=\/)/, '') : apiPath)
-  url.search = query
+  // Parsed once, whole: a URL that is changed afterwards is parsed again at each change.
+  const url = new URL(origin + prefix + (versioned ? apiPath.replace(/^\/v1(?=\/)/, '') : apiPath))
+  if (query !== '') url.search = query
   return url
 }
