@@ -237,11 +237,15 @@ function touchesOwnFolder(
   return action?.kind === 'other' && mentions(action.text, dataDir)
 }
 
-const DEEP = /\b(?:[ef]?grep|rg|ag|ack|find|fd|du|tree|diff)\b|\bls\s.*-\w*R/
+const DEEP = /\b(?:[ef]?grep|rg|ag|ack|find|fd|du|tree|diff)\b/
+
+function looksBelow(command: string): boolean {
+  return DEEP.test(command) || (/\bls\s/.test(command) && /\s-\w*R/.test(command))
+}
 
 /** A folder of the session that holds Wheelhouse's own (a whole home, say) is not read through without a question. */
 function readsAllBelow(call: PolicyCall, command: string | null, paths: readonly string[], dataDir: string): boolean {
-  if (command === null ? call.kind !== 'search' : !DEEP.test(command)) return false
+  if (command === null ? call.kind !== 'search' : !looksBelow(command)) return false
   return paths.some((path) => isInside(path, dataDir))
 }
 

@@ -2,9 +2,9 @@
  * Where a path leads on this disk. A project brings its own symbolic links, and a path that stays in its folder by its
  * text may leave it by one of them. Synchronous and bounded: the policy answers at once.
  */
-import { lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs'
 import type { Dirent } from 'node:fs'
-import { basename, dirname, join, resolve, sep } from 'node:path'
+import { dirname, join, resolve, sep } from 'node:path'
 import { matches } from './paths.ts'
 
 /** What one pattern may come to before it is taken to lead anywhere. */
@@ -43,25 +43,42 @@ const differing = (path: string, real: string | null): string[] => (real === nul
 
 /** With links resolved; of what is not there, what is there is resolved and the rest kept. Null: it cannot be known. */
 function realPath(path: string, links = 0): string | null {
-  const rest: string[] = []
-  for (let at = path; ; at = dirname(at)) {
-    try {
-      return join(realpathSync(at), ...rest)
-    } catch {
-      const target = danglingTarget(at)
+  try {
+    return realpathSync(path)
+  } catch {
+    // From the top down: of a long path that is not there, no more is looked at than is there.
+    let there: string = sep
+    const segments = path.split(sep).filter((segment) => segment !== '')
+    for (const [at, segment] of segments.entries()) {
+      const next = join(there, segment)
+      const rest = segments.slice(at + 1)
+      const target = linkAt(next)
+      if (target === undefined) return resolved(there, [segment, ...rest])
       // Whoever writes to a link that leads nowhere makes what it names.
-      if (target !== null) return links >= MAX_LINKS ? null : realPath(join(target, ...rest), links + 1)
-      if (dirname(at) === at) return null
-      rest.unshift(basename(at))
+      if (target !== null && !existsSync(next))
+        return links >= MAX_LINKS ? null : realPath(join(target, ...rest), links + 1)
+      there = next
     }
+    return null
   }
 }
 
-function danglingTarget(path: string): string | null {
+function resolved(there: string, rest: readonly string[]): string | null {
   try {
-    return lstatSync(path).isSymbolicLink() ? resolve(dirname(path), readlinkSync(path)) : null
+    return join(realpathSync(there), ...rest)
   } catch {
     return null
+  }
+}
+
+/** Where a link leads; null: it is none; undefined: nothing is there, or it cannot be looked at. */
+function linkAt(path: string): string | null | undefined {
+  try {
+    const found = lstatSync(path, { throwIfNoEntry: false })
+    if (found === undefined) return undefined
+    return found.isSymbolicLink() ? resolve(dirname(path), readlinkSync(path)) : null
+  } catch {
+    return undefined
   }
 }
 

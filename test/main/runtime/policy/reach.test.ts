@@ -274,6 +274,15 @@ describe('RT-A57 a look at a repository whose own settings start a program', () 
   })
 })
 
+test('RT-A56 no text of 64 KiB keeps the host for long, however often it names the same', () => {
+  using where = place()
+  const texts = [`cat ${'a '.repeat(32_000)}`, `cat ${'/a'.repeat(30_000)}`]
+  // Each took a minute once, where all that is left is a second.
+  const began = performance.now()
+  for (const text of texts) expect(['allow', 'ask']).toContain(run('agent', text, where))
+  expect(performance.now() - began).toBeLessThan(60_000)
+})
+
 test('a folder that holds the data folder is not searched through unasked', () => {
   using where = place()
   const home = { ...where, root: where.home }

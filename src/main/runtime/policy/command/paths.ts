@@ -45,7 +45,8 @@ export function commandPaths(text: string, base: PathBase): CommandPaths {
   const named = new Set<string>()
   const folders: string[] = []
   const found: Found = { words, named, folders, git: false, elsewhere: false }
-  collect(parse(text), found)
+  const script = parse(text)
+  collect(script, found)
   const bases = [base]
   for (const folder of folders) {
     // Each folder is entered from each one before it: the order in which the text runs is not known.
@@ -58,7 +59,7 @@ export function commandPaths(text: string, base: PathBase): CommandPaths {
     climbed: [...words]
       .flatMap(climbs)
       .flatMap((word) => bases.slice(0, MAX_FOLDERS).map((known) => resolvePath(word, known))),
-    unseen: unseenReach(text),
+    unseen: unseenReach(script),
     gitFolders: gitFolders(found, bases),
   }
 }

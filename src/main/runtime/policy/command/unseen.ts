@@ -28,8 +28,8 @@ const SHELLS = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh'])
 const MAX_DEPTH = 8
 
 /** One plain sentence, or null: every path that the text reads by is spelled out. @throws whatever the parser throws. */
-export function unseenReach(text: string): string | null {
-  return reachOf(parse(text), 0)
+export function unseenReach(script: SyntaxNode): string | null {
+  return reachOf(script, 0)
 }
 
 function reachOf(node: SyntaxNode, depth: number): string | null {
@@ -68,12 +68,25 @@ function commandReach(command: Command, depth: number): string | null {
     }
   }
   // Behind a wrapper (`timeout 5 grep …`) a program stands further along.
+  let looked = 0
   for (const [at, value] of values.entries()) {
-    const why = programReach(programName(value), values.slice(at + 1), depth)
+    const name = programName(value)
+    if (!REACHING.has(name)) continue
+    looked += 1
+    if (looked > MAX_PROGRAMS) return 'It names too many programs to look at each.'
+    const why = programReach(name, values.slice(at + 1), depth)
     if (why !== null) return why
   }
   return null
 }
+
+/** Each is looked at with all that follows it. */
+const MAX_PROGRAMS = 16
+/** Those that `programReach` knows. */
+const REACHING: ReadonlySet<string> = new Set([
+  ...SHELLS,
+  ...'cd pushd grep egrep fgrep rg fd du find ls tree diff sort wc sha256sum sed awk gawk mawk nawk yq jq'.split(' '),
+])
 
 /** The word is worked out when it runs, so that any path may come of it. */
 function computed(word: Word): string | null {
