@@ -4,6 +4,7 @@ import { connectByPreload } from './electron.ts'
 import { connectBySocket } from './socket.ts'
 
 export { BridgeProvider, useBridge, useBridgeStatus, useCall, useChange } from './react.tsx'
+export { useIsFrail } from './useIsFrail.ts'
 export { useAsking } from './useAsking.ts'
 export type { Asking } from './useAsking.ts'
 export type { Bridge } from '../../shared/bridge/client.ts'

@@ -5,6 +5,7 @@ import type { ReactNode } from 'react'
 import type { Bridge, BridgeStatus } from '../../shared/bridge/client.ts'
 import type { ProcedureInput, ProcedureName, ProcedureOutput } from '../../shared/bridge/index.ts'
 import { AppError } from '../../shared/errors.ts'
+import { noteDurability } from './frail.ts'
 
 const BridgeContext = createContext<Bridge | null>(null)
 
@@ -49,6 +50,10 @@ export function useChange<N extends ProcedureName>(
 ): UseMutationResult<ProcedureOutput<N>, AppError, ProcedureInput<N>> {
   const bridge = useBridge()
   return useMutation<ProcedureOutput<N>, AppError, ProcedureInput<N>>({
-    mutationFn: (input) => bridge.call(name, input),
+    mutationFn: async (input) => {
+      const output = await bridge.call(name, input)
+      noteDurability(bridge, name, output)
+      return output
+    },
   })
 }

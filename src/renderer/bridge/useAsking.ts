@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import type { ProcedureInput, ProcedureName, ProcedureOutput } from '../../shared/bridge/index.ts'
 import { AppError } from '../../shared/errors.ts'
+import { noteDurability } from './frail.ts'
 import { useBridge } from './react.tsx'
 
 export interface Asking<N extends ProcedureName> {
@@ -45,6 +46,7 @@ export function useAsking<N extends ProcedureName>(name: N): Asking<N> {
       setState({ ...IDLE, pending: true })
       try {
         const output = await bridge.call(name, input, mine.signal)
+        noteDurability(bridge, name, output)
         if (mine.signal.aborted) return null
         setState({ ...IDLE, output })
         return output

@@ -313,6 +313,24 @@ test('PR-A59 a taken port is said, and the config file is not touched', async ()
   }
 })
 
+test('a choice that a full disk does not take changes nothing, and what is not durable is told', async () => {
+  const { world } = await openGatewayWorld()
+  await using _world = world
+  const { providers } = await world.open()
+  const { id } = await create(providers, customInput('One', 'https://one.example.com/v1'))
+  const gateway = providers.gateway()
+  const full = Object.assign(new Error('no space'), { code: 'ENOSPC' })
+  world.fileFailpoints.failAt('before_write', { error: full })
+  expect(await errorOf(gateway.setUpstream('codex', id))).toMatchObject({
+    code: 'storage_full',
+    detail: world.dir.at('providers', 'gateway.json'),
+  })
+  expect((await gateway.status()).upstreams.codex).toBeNull()
+  world.fileFailpoints.failAt('before_dirsync')
+  expect(await gateway.setUpstream('codex', id)).toEqual({ applied: true, durable: false })
+  expect((await gateway.status()).upstreams.codex).toBe(id)
+})
+
 test('settings of the gateway that cannot be read stop the gateway alone, and are left as they are', async () => {
   const { world } = await openGatewayWorld()
   await using _world = world

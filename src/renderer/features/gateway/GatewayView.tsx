@@ -1,3 +1,4 @@
+import { useIsFrail } from '../../bridge/index.ts'
 import { useTopic } from '../../stores/app-stores.tsx'
 import { strings } from '../../strings/index.ts'
 import { Rows, View } from '../../ui/index.ts'
@@ -9,6 +10,7 @@ import styles from './gateway.module.css'
 /** The gateway, which agents lead to it, and the newest requests. */
 export function GatewayView() {
   const view = useTopic('gateway', (state) => state.value)
+  const isFrail = useIsFrail('gateway')
   const { gateway } = strings
   return (
     <View title={gateway.heading} about={gateway.intro}>
@@ -19,6 +21,11 @@ export function GatewayView() {
             : view.code === null
               ? gateway.notListening
               : gateway.failed(view.code)}
+        </p>
+      )}
+      {isFrail && (
+        <p className={styles.detail} role="status">
+          {gateway.warning('not_durable')}
         </p>
       )}
       {view?.takeovers.some(({ enabled }) => enabled) === true && <NewKey />}

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { ConnectionView } from '../../../shared/bridge/index.ts'
 import type { AppError } from '../../../shared/errors.ts'
-import { useCall, useChange } from '../../bridge/index.ts'
+import { useCall, useChange, useIsFrail } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { navigate, useView } from '../../stores/navigation.ts'
 import { Button, EmptyState, ErrorNote, View } from '../../ui/index.ts'
@@ -17,6 +17,7 @@ export function ProvidersView() {
   const agents = useCall('agents.list', {})
   const view = useView()
   const wanted = view.kind === 'providers' && view.add === true
+  const isFrail = useIsFrail('providers')
   const [chosen, setEditing] = useState<ConnectionView | 'new' | null>(null)
   const [notDefault, setNotDefault] = useState<AppError | null>(null)
   const editing = chosen ?? (wanted ? 'new' : null)
@@ -41,6 +42,11 @@ export function ProvidersView() {
       about={providers.intro}
       action={catalog !== null && catalog.connections.length > 0 && add}
     >
+      {isFrail && (
+        <p className={styles.warning} role="status">
+          {providers.notDurable}
+        </p>
+      )}
       {backend !== null && <p className={styles.warning}>{backend}</p>}
       {catalog?.credentialBackend === 'file' && <LookForKeychain />}
       {notDefault !== null && (

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { createSecret } from '../../../../src/main/platform/index.ts'
 import { createUpstream } from '../../../../src/main/providers/upstream/index.ts'
@@ -14,6 +14,58 @@ function get(upstream: Upstream, url: string, limits: { timeoutMs?: number; maxB
   const auth = { mode: 'bearer', key: createSecret('sk-canary-0123456789') } as const
   return upstream.getJson({ url: new URL(url), auth, timeoutMs, maxBytes }, signal)
 }
+
+/** A Provider of raw bytes: `answer` is called with each piece that comes in. */
+async function startBytes(answer: (socket: Socket, heard: string) => void) {
+  const sockets = new Set<Socket>()
+  const server = createTcpServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined).on('data', (chunk) => answer(socket, chunk.toString('latin1')))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+const RESPONSES = { path: '/v1/responses', body: '{"model":"model-a"}' }
+
+describe('an upstream that misbehaves', () => {
+  test.each([
+    ['no HTTP at all', 'what is this\r\n\r\n'],
+    ['a header without a name', 'HTTP/1.1 200 OK\r\n: x\r\n\r\n'],
+    ['a head without an end', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(200_000)}`],
+    ['two lengths that differ', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'],
+  ])('%s where the head should be is a 502, once', async (_what, bytes) => {
+    let asked = 0
+    await using provider = await startBytes((socket, heard) => {
+      if (!heard.startsWith('POST ')) return
+      asked += 1
+      socket.write(bytes)
+    })
+    await using to = await startRouter({ baseUrl: provider.url })
+    const reply = await call(to, RESPONSES)
+    expect([reply.status, reply.headers['x-wheelhouse-error'], asked]).toEqual([502, 'upstream_unreachable', 1])
+  })
+
+  test('an idle connection that it closes as the next request is written is a 502, and nothing is sent again', async () => {
+    let asked = 0
+    await using provider = await startBytes((socket, heard) => {
+      if (!heard.startsWith('POST ')) return
+      asked += 1
+      if (asked === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}')
+      else socket.destroy()
+    })
+    await using to = await startRouter({ baseUrl: provider.url })
+    expect((await call(to, RESPONSES)).status).toBe(200)
+    const reply = await call(to, RESPONSES)
+    expect([reply.status, reply.headers['x-wheelhouse-error'], asked]).toEqual([502, 'upstream_unreachable', 2])
+  })
+})
 
 describe('the connector', () => {
   test.each([

@@ -197,12 +197,13 @@ describe('the gateway view', () => {
     const state = view({ state: 'broken', detail: 'gateway_not_listening', enabled: true })
     const { host, user } = show(
       { ...state, listening: false, code: 'route_listener_failed' },
-      { 'gateway.repair': () => ({ gateway: view(), durable: true }) },
+      { 'gateway.repair': () => ({ gateway: view(), durable: false }) },
     )
     expect(screen.getByText(/cannot listen on its port/)).toBeDefined()
     await user.click(screen.getByRole('button', { name: 'Repair: Codex' }))
     await user.click(within(await screen.findByRole('alertdialog')).getByRole('button', { name: 'Repair' }))
     expect(host.calls('gateway.repair')).toEqual([{ client: 'codex' }])
+    expect(await screen.findByText(/a power failure may still undo it/)).toBeDefined()
   })
 
   test('DT-A17 a request is listed with time, client, model, status, first byte and tokens, and new ones come on top', async () => {

@@ -235,6 +235,17 @@ describe('the providers view', () => {
     )
   })
 
+  test('a change that a power failure may undo says so, until one is made that it cannot', async () => {
+    let durable = false
+    const { user } = show(full, { 'providers.setModelSupport': () => ({ ...saved(full), durable }) })
+    await user.click(screen.getByRole('button', { name: 'Models: Work' }))
+    await user.click(screen.getByRole('switch', { name: 'gpt-c' }))
+    expect(await screen.findByText(/a power failure may still undo it/)).toBeDefined()
+    durable = true
+    await user.click(screen.getByRole('switch', { name: 'gpt-c' }))
+    await waitFor(() => expect(screen.queryByText(/a power failure may still undo it/)).toBeNull())
+  })
+
   test('DT-A21 has no serious accessibility finding, with its dialog and without', async () => {
     const { user } = show(full)
     await user.click(screen.getByRole('button', { name: 'Models: Work' }))
