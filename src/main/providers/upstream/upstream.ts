@@ -10,7 +10,7 @@ import type { Resolve } from './connector.ts'
 import { dispatch } from './dispatch.ts'
 import { readJson } from './json.ts'
 import { openWebSocket } from './websocket.ts'
-import type { Upstream, UpstreamAnswer, UpstreamRequest } from './types.ts'
+import type { AddressVerdict, Upstream, UpstreamAnswer, UpstreamRequest } from './types.ts'
 
 const SOCKETS_PER_ORIGIN = 512
 const IDLE_KEEP_ALIVE_MS = 4_000
@@ -20,6 +20,7 @@ const HEAD_MS = 600_000
 const CONNECT_MS = 10_000
 /** Several chunks up to this size go out as one write. */
 const JOIN_BYTES = 1_048_576
+const MAX_VERDICTS = 256
 
 export interface UpstreamDeps {
   /** Name resolution; the system's by default. */
@@ -47,7 +48,18 @@ export function createUpstream(deps: UpstreamDeps = {}): Upstream {
     bodyTimeout: deps.silenceMs ?? SILENCE_MS,
   } as const
   const agent = new Agent({ ...bounds, connect: createConnector({ resolve, timeoutMs: connectMs }) })
+  const verdicts = new Map<string, AddressVerdict>()
   let proxied: { uri: string; agent: ProxyAgent } | null = null
+
+  /** A verdict is the same for the same name: it is made once for each. */
+  function verdictOn(hostname: string): AddressVerdict {
+    const known = verdicts.get(hostname)
+    if (known !== undefined) return known
+    const verdict = judgeHost(hostname)
+    if (verdicts.size >= MAX_VERDICTS) verdicts.clear()
+    verdicts.set(hostname, verdict)
+    return verdict
+  }
 
   /** The proxy resolves names: what its answer leads to is its own business, and cannot be judged here. */
   function throughProxy(uri: string): Dispatcher {
@@ -68,7 +80,7 @@ export function createUpstream(deps: UpstreamDeps = {}): Upstream {
   async function send(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer> {
     signal.throwIfAborted()
     const { url } = request
-    const verdict = judgeHost(url.hostname)
+    const verdict = verdictOn(url.hostname)
     if (verdict.kind === 'blocked') throw blockedError(url.hostname, verdict.reason)
     const headers = { ...request.headers, ...authHeaders(request.auth) }
     // Tells a request of ours from others where it could come back to us.
