@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path'
 import { admission } from './admission.ts'
+import { agentStreams } from './agent-streams.ts'
 import { classify } from './classify.ts'
 import { eventAppend } from './events.ts'
 import { gatewayFirstByte } from './gateway.ts'
@@ -40,6 +41,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   hostQuiet,
   warmPrompt,
   classify,
+  agentStreams,
   workerStream,
   workerLife,
   workersAtOnce,

@@ -3,123 +3,24 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { readdirSync } from 'node:fs'
-import { createSecret, createSecretRegistry, createSystemClock, createIds } from '../../src/main/platform/index.ts'
-import { createAcpConversation } from '../../src/main/workers/drivers/acp/session.ts'
-import type { DriverDeps, StartedWorker } from '../../src/main/workers/drivers/shared/types.ts'
+import { createSecret, createSecretRegistry } from '../../src/main/platform/index.ts'
 import { LIMITS } from '../../src/main/workers/index.ts'
 import type { Session } from '../../src/main/workers/index.ts'
 import { createLineReader, parseJsonLine } from '../../src/main/workers/text/line-reader.ts'
 import { createRedactor } from '../../src/main/workers/text/redactor.ts'
 import { createAcpWorkers, never } from '../support/acp-worker.ts'
-import { createMemoryLog } from '../support/log.ts'
 import { median } from './types.ts'
 import type { Benchmark, Figure } from './types.ts'
 
-const LINES = 200_000
 const ROUNDS = 3
-const CHUNK = 65_536
 const MEBIBYTE = 1_048_576
 
-/** Lines of 1 KiB, half of them text, half tool calls. */
-function streamOf(lines: number): Buffer {
-  const padding = 'word '.repeat(160)
-  const update = (n: number): object =>
-    n % 2 === 0
-      ? { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: padding } }
-      : {
-          sessionUpdate: 'tool_call',
-          toolCallId: `call-${n}`,
-          title: 'Run',
-          kind: 'execute',
-          status: 'pending',
-          rawInput: { command: padding },
-        }
-  return Buffer.from(
-    Array.from({ length: lines }, (_, n) => {
-      const line = { jsonrpc: '2.0', method: 'session/update', params: { sessionId: 's', update: update(n) } }
-      return `${JSON.stringify(line)}\n`
-    }).join(''),
-  )
-}
-
-/** An ACP conversation whose agent is the caller. */
-function conversation(onUpdate: () => void): (chunk: Uint8Array) => void {
-  const clock = createSystemClock()
-  const redactor = createRedactor(createSecretRegistry(), { secrets: [], env: {}, dirs: [] })
-  let reader: ReturnType<typeof createLineReader> | null = null
-  const worker = {
-    workerId: 'bench',
-    process: { pid: 0 },
-    exited: new Promise(() => undefined),
-    write: () => Promise.resolve(),
-    lines(onLine: (line: Uint8Array) => void) {
-      reader = createLineReader(LIMITS.lineBytes, onLine)
-    },
-    stderrTail: () => '',
-    onRelease: () => undefined,
-    release: () => Promise.resolve({ kind: 'gone', strongest: 'none', strays: [] }),
-  }
-  const cfg = {
-    workerId: 'bench',
-    cwd: '/',
-    history: null,
-    content: { write: onUpdate },
-    policy: { rules: () => ({ mode: 'ask' }) },
-  }
-  const started = { worker, cfg, limits: LIMITS, redactor, env: {} } as unknown as StartedWorker
-  const deps = { clock, ids: createIds(), log: createMemoryLog() } as unknown as DriverDeps
-  const profile = { product: 'Bench', reasonInAnswer: false } as Parameters<typeof createAcpConversation>[2]
-  createAcpConversation(started, deps, profile, 'ask').sessionId = 's'
-  return (chunk) => void reader?.push(chunk)
-}
-
-function feed(stream: Buffer, push: (chunk: Uint8Array) => void, times: number): number {
-  const began = performance.now()
-  for (let time = 0; time < times; time++) {
-    for (let at = 0; at < stream.length; at += CHUNK) push(stream.subarray(at, at + CHUNK))
-  }
-  return performance.now() - began
-}
-
-/** P-1 to P-3. */
+/** P-2 and P-3. */
 export const workerStream: Benchmark = {
   name: 'worker-stream',
   group: 'workers',
-  how: `${LINES} lines of 1 KiB from an agent, from bytes to validated content and updates, against a splitter that only parses the JSON; redaction against its two pattern rules alone; a long line in small pieces against the same in one. Best of ${ROUNDS}.`,
-  run: () => Promise.resolve([readingCost(), ...redactionCost(), longLineCost()]),
-}
-
-function readingCost(): Figure {
-  const block = streamOf(1_000)
-  const times = LINES / 1_000
-  const ratios: number[] = []
-  let plain = Number.POSITIVE_INFINITY
-  let whole = Number.POSITIVE_INFINITY
-  for (let round = 0; round < ROUNDS; round++) {
-    const bare = createLineReader(LIMITS.lineBytes, (line) => void JSON.parse(Buffer.from(line).toString('utf8')))
-    plain = Math.min(
-      plain,
-      feed(block, (chunk) => void bare.push(chunk), times),
-    )
-    let seen = 0
-    whole = Math.min(
-      whole,
-      feed(
-        block,
-        conversation(() => (seen += 1)),
-        times,
-      ),
-    )
-    if (seen < LINES) throw new Error(`only ${seen} items arrived`)
-    ratios.push(whole / plain)
-  }
-  return {
-    name: 'ACP line, reading and checking',
-    unit: 'times',
-    value: whole / plain,
-    samples: ratios,
-    target: { kind: 'at_most', value: 2.5 },
-  }
+  how: `Redaction against its two pattern rules alone; a long line in small pieces against the same in one. Best of ${ROUNDS}.`,
+  run: () => Promise.resolve([...redactionCost(), longLineCost()]),
 }
 
 function redactionCost(): Figure[] {

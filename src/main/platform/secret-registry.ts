@@ -1,6 +1,7 @@
 import { REDACTED } from './secret.ts'
 import { secretForms } from './secret-forms.ts'
-import { compileScanner, type TextScanner } from './text-scanner.ts'
+import { compileWords } from './text-scanner.ts'
+import type { WordList } from './text-scanner.ts'
 import type { SecretRegistry } from './types.ts'
 
 interface Entry {
@@ -11,10 +12,10 @@ interface Entry {
 
 export function createSecretRegistry(): SecretRegistry {
   const entries = new Map<string, Entry>()
-  let compiled: (() => TextScanner) | null = null
+  let compiled: WordList | null = null
 
-  function scanners(): () => TextScanner {
-    compiled ??= compileScanner([...entries.values()].map((entry) => entry.forms))
+  function words(): WordList {
+    compiled ??= compileWords([...entries.values()].map((entry) => entry.forms))
     return compiled
   }
 
@@ -41,11 +42,11 @@ export function createSecretRegistry(): SecretRegistry {
       }
     },
     redact(text) {
-      if (entries.size === 0) return text
-      const stream = createRedactingStream(scanners)
+      if (words().candidate(text, 0) === -1) return text
+      const stream = createRedactingStream(words)
       return stream.push(text) + stream.end()
     },
-    stream: () => createRedactingStream(scanners),
+    stream: () => createRedactingStream(words),
     find(text) {
       const found = [...entries.values()].filter(({ forms }) => [...forms].some((form) => text.includes(form)))
       return [...new Set(found.flatMap(({ labels }) => labels))]
@@ -63,21 +64,15 @@ interface Span {
  * Holds back what may be the beginning of a secret, or belongs to one that may still grow, and nothing else. Where two
  * secrets overlap, both are blanked as one.
  */
-function createRedactingStream(scanners: () => () => TextScanner): ReturnType<SecretRegistry['stream']> {
-  let maker = scanners()
-  let scanner = maker()
+function createRedactingStream(current: () => WordList): ReturnType<SecretRegistry['stream']> {
+  let words = current()
+  let scanner = words.scanner()
   let held = ''
   /** Found in `held`, in order, apart from each other. */
   let spans: Span[] = []
 
-  function scan(from: number): void {
-    for (let index = from; index < held.length; index++) {
-      const length = scanner.step(held.charCodeAt(index))
-      if (length > 0) mark({ start: index + 1 - length, end: index + 1 })
-    }
-  }
-
-  function mark(span: Span): void {
+  function found(end: number, length: number): void {
+    const span: Span = { start: end - length, end }
     let last = spans.at(-1)
     while (last !== undefined && last.end > span.start) {
       span.start = Math.min(span.start, last.start)
@@ -89,6 +84,11 @@ function createRedactingStream(scanners: () => () => TextScanner): ReturnType<Se
 
   /** Lets go of everything before `limit`; a secret that reaches beyond it stays whole. */
   function release(limit: number): string {
+    if (spans.length === 0) {
+      const out = held.slice(0, limit)
+      held = held.slice(limit)
+      return out
+    }
     const kept = spans.findIndex((span) => span.end > limit)
     const done = kept === -1 ? spans.splice(0) : spans.splice(0, kept)
     const end = Math.min(limit, spans[0]?.start ?? limit)
@@ -106,20 +106,20 @@ function createRedactingStream(scanners: () => () => TextScanner): ReturnType<Se
 
   return {
     push(chunk) {
-      const fresh = scanners()
-      const from = fresh === maker ? held.length : 0
-      if (fresh !== maker) {
+      const fresh = current()
+      const from = fresh === words ? held.length : 0
+      if (fresh !== words) {
         // A secret was added or taken away: what is still here is looked at again.
-        maker = fresh
-        scanner = maker()
+        words = fresh
+        scanner = words.scanner()
         spans = []
       }
       held += chunk
-      scan(from)
+      scanner.scan(held, from, found)
       return release(held.length - scanner.depth())
     },
     end() {
-      scanner = maker()
+      scanner.reset()
       return release(held.length)
     },
   }

@@ -1,9 +1,20 @@
-/** A scanner for many words at once (Aho and Corasick, 1975): one pass, whatever the number of words. */
+/**
+ * Many words looked for at once, in one pass (Aho and Corasick, 1975). Where no word has begun, most characters are
+ * skipped unseen (Wu and Manber, 1994): ordinary text costs little, whatever the number of words.
+ */
+export interface WordList {
+  scanner(): TextScanner
+  /** The first place at or after `from` where a word may begin; -1: no word stands in the rest of `text`. */
+  candidate(text: string, from: number): number
+}
+
 export interface TextScanner {
-  /** Takes the next character and answers the length of the longest word that ends with it, or 0. */
-  step(code: number): number
+  /** Goes on with `text` at `from`. Told, wherever words end: the place after them, and the length of the longest. */
+  scan(text: string, from: number, found: (end: number, length: number) => void): void
   /** How many of the last characters could be the beginning of a word. */
   depth(): number
+  /** What comes next follows on nothing. */
+  reset(): void
 }
 
 interface Node {
@@ -15,20 +26,77 @@ interface Node {
   ends: number
 }
 
-/** Answers a maker of scanners, so that the words are prepared once. */
-export function compileScanner(wordLists: readonly Iterable<string>[]): () => TextScanner {
+/** Answers a maker of scanners, so that the words are prepared once. A word has at least three characters. */
+export function compileWords(wordLists: readonly Iterable<string>[]): WordList {
+  const words = wordLists.flatMap((list) => [...list])
   const root = createNode(0)
-  for (const words of wordLists) for (const word of words) addWord(root, word)
+  for (const word of words) addWord(root, word)
   linkFallbacks(root)
-  return () => {
-    let at = root
-    return {
-      step(code) {
-        at = follow(root, at, code)
-        return at.ends
-      },
-      depth: () => at.depth,
+  const { window, candidate } = compileSkips(words)
+  const mayBegin = new Uint8Array(256)
+  for (const code of root.next.keys()) mayBegin[code & 255] = 1
+
+  return {
+    candidate,
+    scanner() {
+      let at = root
+      return {
+        scan(text, from, found) {
+          let index = from
+          while (index < text.length) {
+            if (at === root) {
+              const next = candidate(text, index)
+              // What is left is shorter than any word: it may be the beginning of one.
+              index = next === -1 ? Math.max(index, text.length - window + 1) : next
+              while (index < text.length && mayBegin[text.charCodeAt(index) & 255] === 0) index += 1
+              if (index >= text.length) return
+            }
+            at = follow(root, at, text.charCodeAt(index))
+            index += 1
+            if (at.ends > 0) found(index, at.ends)
+          }
+        },
+        depth: () => at.depth,
+        reset() {
+          at = root
+        },
+      }
+    },
+  }
+}
+
+const BLOCK = 3
+/** A longer window skips more, but leaves more of a text's end to be looked at one by one. */
+const MAX_WINDOW = 32
+const HASHES = 0x8000
+
+function hashAt(text: string, last: number): number {
+  const code = text.charCodeAt(last - 2) * 5443 + text.charCodeAt(last - 1) * 71 + text.charCodeAt(last)
+  return code & (HASHES - 1)
+}
+
+/** How far the last three characters of a window allow it to be moved without passing over the start of a word. */
+function compileSkips(words: readonly string[]): { window: number } & Pick<WordList, 'candidate'> {
+  if (words.length === 0) return { window: 1, candidate: () => -1 }
+  const window = words.reduce((shortest, word) => Math.min(shortest, word.length), MAX_WINDOW)
+  const skips = new Uint8Array(HASHES).fill(window - BLOCK + 1)
+  for (const word of words) {
+    for (let last = BLOCK - 1; last < window; last++) {
+      const hash = hashAt(word, last)
+      skips[hash] = Math.min(skips[hash] ?? 0, window - 1 - last)
     }
+  }
+  return {
+    window,
+    candidate(text, from) {
+      let last = from + window - 1
+      while (last < text.length) {
+        const skip = skips[hashAt(text, last)] ?? 0
+        if (skip === 0) return last - window + 1
+        last += skip
+      }
+      return -1
+    },
   }
 }
 

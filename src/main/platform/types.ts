@@ -69,7 +69,7 @@ export interface SecretRegistry {
   add(secret: Secret, label: string): Disposable
   /** Replaces each registered secret, and its JSON-escaped, percent- and base64-encoded forms, by `[secret]`. */
   redact(text: string): string
-  /** The stream form: a secret cut by two chunks is still found. `end` flushes what was held back. */
+  /** The stream form: a secret cut by two chunks is still found. `end` flushes what was held back; another text may follow. */
   stream(): { push(chunk: string): string; end(): string }
   /** Labels of the registered secrets that stand in `text` in any form: for a check before something leaves. */
   find(text: string): readonly string[]

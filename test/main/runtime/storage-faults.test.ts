@@ -1,11 +1,12 @@
 /** What a damaged record, a full or read-only disk and a lost folder cost: as little as possible, and it is said by code. */
 import { execFileSync } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openPlatform } from '../../../src/main/platform/index.ts'
 import { runtimeMigrations } from '../../../src/main/runtime/index.ts'
 import { createTempDir } from '../../support/dir.ts'
+import { fillUp, mountAt } from '../../support/small-disk.ts'
 import { createTestRuntime, quiet } from './support/runtime.ts'
 import type { TestRuntime } from './support/runtime.ts'
 
@@ -121,41 +122,6 @@ describe('a database without room', () => {
     expect(t.types().filter((type) => type.startsWith('run_finished'))).toHaveLength(1)
   })
 })
-
-interface SmallDisk extends Disposable {
-  path: string
-  /** False: nothing may be mounted on this machine. */
-  isMounted: boolean
-}
-
-/** A file system of its own, that goes with the test. */
-function mountAt(path: string, size: string): SmallDisk {
-  mkdirSync(path)
-  let isMounted = true
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', path], { stdio: 'ignore' })
-  } catch {
-    isMounted = false
-  }
-  return {
-    path,
-    isMounted,
-    [Symbol.dispose]() {
-      if (isMounted) execFileSync('umount', ['-l', path], { stdio: 'ignore' })
-    },
-  }
-}
-
-function fillUp(path: string): void {
-  const file = openSync(path, 'w')
-  try {
-    for (;;) writeSync(file, Buffer.alloc(4_096, 1))
-  } catch {
-    // Not one byte more.
-  } finally {
-    closeSync(file)
-  }
-}
 
 describe('a disk', () => {
   test('that is full is storage_full for rows and files, and what waited is written once it is not', async (context) => {

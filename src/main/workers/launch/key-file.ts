@@ -21,7 +21,8 @@ export function createKeyFile(privateDir: string, name: string, key: Secret): Ke
     fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600)
     unlinkSync(path)
     // At a position, so that the shared offset stays at the beginning for the reader.
-    writeSync(fd, key.reveal('local_key_file'), 0)
+    const value = key.reveal('local_key_file')
+    if (writeSync(fd, value, 0) < Buffer.byteLength(value)) throw new Error('the disk took a part of it')
   } catch (error) {
     if (fd !== null) closeSync(fd)
     const detail = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'

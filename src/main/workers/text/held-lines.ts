@@ -18,8 +18,7 @@ export function createHeldLines({ onLine, pause, resume }: HeldLinesParts): Held
   const waiting: (() => void | Promise<void>)[] = []
   let busy = false
 
-  function run(step: () => void | Promise<void>): void {
-    const handled = step()
+  function wait(handled: void | Promise<void>): void {
     if (!(handled instanceof Promise)) return
     busy = true
     pause()
@@ -32,13 +31,13 @@ export function createHeldLines({ onLine, pause, resume }: HeldLinesParts): Held
     while (!busy) {
       const step = waiting.shift()
       if (step === undefined) return resume()
-      run(step)
+      wait(step())
     }
   }
 
   return {
     take(line) {
-      if (!busy) return run(() => onLine(line))
+      if (!busy) return wait(onLine(line))
       const kept = Uint8Array.from(line)
       waiting.push(() => onLine(kept))
     },

@@ -1,3 +1,5 @@
+import { isAscii } from 'node:buffer'
+
 /**
  * Splits an agent's stdout at line feeds, before any parser sees it, in time linear in the bytes: a chunk is searched
  * once, and a long line is joined once. A trailing carriage return is dropped; blank lines are not delivered.
@@ -17,12 +19,17 @@ export function createLineReader(maxBytes: number, onLine: (line: Uint8Array) =>
   let held = 0
   let over = false
 
-  function deliver(last: Uint8Array): void {
-    const whole = held === 0 ? last : Buffer.concat([...parts, last], held + last.length)
+  function deliver(chunk: Uint8Array, from: number, to: number): void {
+    const end = to > from && chunk[to - 1] === CR ? to - 1 : to
+    if (!isBlank(chunk, from, end)) onLine(chunk.subarray(from, end))
+  }
+
+  /** A line that began in an earlier chunk. */
+  function deliverJoined(last: Uint8Array): void {
+    const whole = Buffer.concat([...parts, last], held + last.length)
     parts = []
     held = 0
-    const end = whole.at(-1) === CR ? whole.length - 1 : whole.length
-    if (!isBlank(whole, end)) onLine(whole.subarray(0, end))
+    deliver(whole, 0, whole.length)
   }
 
   function tooLong(): false {
@@ -38,7 +45,8 @@ export function createLineReader(maxBytes: number, onLine: (line: Uint8Array) =>
       let from = 0
       for (let at = chunk.indexOf(LF); at !== -1; at = chunk.indexOf(LF, from)) {
         if (held + at - from > maxBytes) return tooLong()
-        deliver(chunk.subarray(from, at))
+        if (held === 0) deliver(chunk, from, at)
+        else deliverJoined(chunk.subarray(from, at))
         from = at + 1
       }
       const rest = chunk.length - from
@@ -50,14 +58,14 @@ export function createLineReader(maxBytes: number, onLine: (line: Uint8Array) =>
       return true
     },
     end() {
-      if (!over && held > 0) deliver(new Uint8Array(0))
+      if (!over && held > 0) deliverJoined(new Uint8Array(0))
     },
   }
 }
 
-function isBlank(line: Uint8Array, end: number): boolean {
-  for (let index = 0; index < end; index++) {
-    const byte = line[index]
+function isBlank(chunk: Uint8Array, from: number, end: number): boolean {
+  for (let index = from; index < end; index++) {
+    const byte = chunk[index]
     if (byte !== 32 && byte !== 9 && byte !== CR) return false
   }
   return true
@@ -68,8 +76,14 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** The JSON value of a line; undefined when it is not UTF-8 or not JSON (which has no undefined). */
 export function parseJsonLine(line: Uint8Array): unknown {
   try {
-    return JSON.parse(utf8.decode(line)) as unknown
+    return JSON.parse(isAscii(line) ? asciiText(line) : utf8.decode(line)) as unknown
   } catch {
     return undefined
   }
+}
+
+/** The text of most lines: several times as fast as decoding UTF-8. */
+function asciiText(line: Uint8Array): string {
+  const bytes = Buffer.isBuffer(line) ? line : Buffer.from(line.buffer, line.byteOffset, line.length)
+  return bytes.toString('latin1')
 }

@@ -14,6 +14,7 @@ import type { Redaction, Redactor } from '../types.ts'
 const SHORTEST_VALUE = 6
 const BEARER = /\bBearer[ \t]+\S+/gi
 const CREDENTIAL = /[A-Za-z0-9_-]{40,}/g
+const SHORTEST_CREDENTIAL = 40
 /** CSI and OSC sequences, then any control character. */
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
 const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]{0,4096}(?:\u0007|\u001b\\)?|[@-_])/g
@@ -33,8 +34,11 @@ export function createRedactor(registry: SecretRegistry, redaction: Redaction): 
 
   const sanitize = (text: string): string => {
     const plain = values.redact(exact(text))
-    const pathless = paths === null ? plain : plain.replaceAll(paths, '[wheelhouse path]')
-    return withoutEmails(pathless).replaceAll(BEARER, '[credential]').replaceAll(CREDENTIAL, '[credential]')
+    const pathless = paths === null || !plain.includes('/') ? plain : plain.replaceAll(paths, '[wheelhouse path]')
+    const nameless = withoutEmails(pathless)
+    // Most of what is shown of a tool is a name or an id: one word, and a short one.
+    const bearerless = /[ \t]/.test(nameless) ? nameless.replaceAll(BEARER, '[credential]') : nameless
+    return bearerless.length < SHORTEST_CREDENTIAL ? bearerless : bearerless.replaceAll(CREDENTIAL, '[credential]')
   }
 
   const visible = (text: string): string => sanitize(text.replaceAll(ESCAPES, '')).replaceAll(CONTROLS, ' ')
@@ -108,6 +112,7 @@ function pathPattern(dirs: readonly string[]): RegExp | null {
 
 /** Looks outward from each `@`, so that a megabyte without one costs a single pass. */
 function withoutEmails(text: string): string {
+  if (!text.includes('@')) return text
   let out = ''
   let done = 0
   for (let at = text.indexOf('@'); at !== -1; at = text.indexOf('@', at + 1)) {

@@ -239,6 +239,7 @@ describe('what an ACP agent asks in words', () => {
     await session.cancel()
     expect((await turn).stop).toBe('cancelled')
     expect(aborted).toBe(true)
-    expect(said(h)).toBe('{"action":"decline"}')
+    // The agent may say so after it has ended its turn.
+    await until('the agent was told', () => said(h) === '{"action":"decline"}')
   })
 })

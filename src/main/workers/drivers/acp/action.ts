@@ -3,10 +3,10 @@
  * its diffs, a command from its input, and the rest is shown as the input stands.
  */
 import { PermissionAction } from '../../../../shared/vocabulary.ts'
+import { isObject } from '../shared/is-object.ts'
 import { mcpServerOf } from '../shared/permission-gate.ts'
 import { trustedName } from '../shared/content-channel.ts'
 import type { KnownTool } from './tools.ts'
-import { isObject } from './tools.ts'
 
 const EDITS: ReadonlySet<string> = new Set(['edit', 'delete', 'move'])
 

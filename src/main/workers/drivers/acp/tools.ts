@@ -1,6 +1,8 @@
 /** What the agent said of its tool calls so far: updates carry only what changed. */
 import type { ToolContent, ToolKind, ToolStatus } from '../../../../shared/vocabulary.ts'
 import type { ContentBody } from '../../types.ts'
+import { isObject } from '../shared/is-object.ts'
+import { keepNewest } from '../shared/keep-newest.ts'
 import type { ToolCall, ToolCallContent } from './wire.ts'
 
 export interface KnownTool {
@@ -26,6 +28,7 @@ export interface ToolCalls {
 export function createToolCalls(capacity: number): ToolCalls {
   const known = new Map<string, KnownTool>()
   const refused = new Set<string>()
+  const forgetOldest = keepNewest(known, capacity, (toolCallId) => refused.delete(toolCallId))
 
   return {
     merge(call) {
@@ -41,9 +44,9 @@ export function createToolCalls(capacity: number): ToolCalls {
         rawOutput: call.rawOutput ?? before?.rawOutput,
         meta: { ...before?.meta, ...call._meta },
       }
-      known.delete(call.toolCallId)
+      if (before !== undefined) known.delete(call.toolCallId)
       known.set(call.toolCallId, tool)
-      if (known.size > capacity) forgetOldest(known, refused)
+      forgetOldest()
       return { tool, first: before === undefined }
     },
     declined: (toolCallId) => void refused.add(toolCallId),
@@ -62,14 +65,6 @@ export function createToolCalls(capacity: number): ToolCalls {
         content: contentOf(tool),
       }
     },
-  }
-}
-
-function forgetOldest(known: Map<string, KnownTool>, refused: Set<string>): void {
-  for (const oldest of known.keys()) {
-    known.delete(oldest)
-    refused.delete(oldest)
-    return
   }
 }
 
@@ -102,8 +97,4 @@ function exitCodeOf(rawOutput: unknown): number | null {
   if (!isObject(rawOutput)) return null
   const code = rawOutput['exitCode'] ?? rawOutput['exit_code']
   return typeof code === 'number' && Number.isInteger(code) ? code : null
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

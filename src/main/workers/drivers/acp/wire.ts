@@ -1,6 +1,7 @@
 /** The part of ACP v1 that an agent may send, parsed where it enters. What is unknown passes unread; strings are bounded. */
 import { z } from 'zod'
 import { ToolKind } from '../../../../shared/vocabulary.ts'
+import { isObject } from '../shared/is-object.ts'
 
 /** The stable protocol. The SDK serves the built-in agent's side; here its types and its dispatch are not needed. */
 export const PROTOCOL_VERSION = 1
@@ -121,13 +122,55 @@ const KNOWN_UPDATES: ReadonlySet<string> = new Set(
 
 /** `unknown`: a kind of a later protocol, which passes. `invalid`: one we know, in a form we cannot read. */
 export function readUpdate(params: unknown): { sessionId: string; update: SessionUpdate } | 'unknown' | 'invalid' {
-  const named = Named.safeParse(params)
-  if (!named.success) return 'invalid'
-  if (!KNOWN_UPDATES.has(named.data.update.sessionUpdate)) return 'unknown'
-  const update = SessionUpdate.safeParse(named.data.update)
-  return update.success ? { sessionId: named.data.sessionId, update: update.data } : 'invalid'
+  if (!isObject(params)) return 'invalid'
+  const { sessionId, update } = params
+  if (!isText(sessionId, 1_024) || !isObject(update) || typeof update['sessionUpdate'] !== 'string') return 'invalid'
+  const kind = update['sessionUpdate']
+  if (!KNOWN_UPDATES.has(kind)) return 'unknown'
+  const plain = plainUpdate(kind, update)
+  if (plain !== null) return { sessionId, update: plain }
+  const read = SessionUpdate.safeParse(update)
+  return read.success ? { sessionId, update: read.data } : 'invalid'
 }
-const Named = z.object({ sessionId: z.string().max(1_024), update: z.looseObject({ sessionUpdate: z.string() }) })
+
+/**
+ * Hot path: text, and a tool call of the simplest form, as `SessionUpdate` would read them. Null for anything else, the
+ * malformed included: the schema judges it.
+ */
+export function plainUpdate(kind: string, update: Readonly<Record<string, unknown>>): SessionUpdate | null {
+  switch (kind) {
+    case 'user_message_chunk':
+    case 'agent_message_chunk':
+    case 'agent_thought_chunk': {
+      const { content, messageId } = update
+      if (!isObject(content) || content['type'] !== 'text' || !isMaybe(messageId, isId)) return null
+      const { text } = content
+      return typeof text === 'string' ? { sessionUpdate: kind, content: { type: 'text', text }, messageId } : null
+    }
+    case 'tool_call':
+    case 'tool_call_update': {
+      const { toolCallId, title, name, kind: tool, status, content, locations, rawInput, rawOutput, _meta } = update
+      if (!isText(toolCallId, 16_384) || toolCallId === '') return null
+      if (!isMaybe(title, isString) || !isMaybe(name, isId) || !isMaybe(tool, isToolKind)) return null
+      if (!isMaybe(status, isStatus) || !isNothing(content) || !isNothing(locations) || !isNothing(_meta)) return null
+      const told = { toolCallId, title, name, kind: tool, status, content, locations, rawInput, rawOutput, _meta }
+      return { sessionUpdate: kind, ...told }
+    }
+    default:
+      return null
+  }
+}
+
+const isNothing = (value: unknown): value is null | undefined => value === null || value === undefined
+const isMaybe = <T>(value: unknown, is: (some: unknown) => some is T): value is T | null | undefined =>
+  isNothing(value) || is(value)
+const isString = (value: unknown): value is string => typeof value === 'string'
+const isText = (value: unknown, most: number): value is string => isString(value) && value.length <= most
+const isId = (value: unknown): value is string => isText(value, 1_024)
+const toolKinds: ReadonlySet<unknown> = new Set(ToolKind.options)
+const isToolKind = (value: unknown): value is ToolKind => toolKinds.has(value)
+const statuses: ReadonlySet<unknown> = new Set(wireStatus.options)
+const isStatus = (value: unknown): value is z.infer<typeof wireStatus> => statuses.has(value)
 
 export const PermissionParams = z.object({
   sessionId: z.string().max(1_024),

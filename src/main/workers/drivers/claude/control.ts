@@ -6,8 +6,8 @@ import type { z } from 'zod'
 import type { Ids } from '../../../platform/types.ts'
 import { WorkerError } from '../../errors.ts'
 import type { Worker } from '../../types.ts'
+import { isObject } from '../shared/is-object.ts'
 import type { Conversation, WireId } from '../shared/types.ts'
-import { isObject } from './wire.ts'
 
 export interface ControlParts {
   worker: Worker

@@ -3,6 +3,7 @@
  * decides; an allow hands the input back as it came, and never takes a suggestion of the program's.
  */
 import { trustedName } from '../shared/content-channel.ts'
+import { keepNewest } from '../shared/keep-newest.ts'
 import { mcpServerOf } from '../shared/permission-gate.ts'
 import type { Conversation, QuestionAnswer, WireId } from '../shared/types.ts'
 import { actionOf } from './action.ts'
@@ -10,7 +11,6 @@ import type { Control } from './control.ts'
 import { FormAnswer } from '../../../../shared/questions.ts'
 import { readAsking } from './asking.ts'
 import { ASK_TOOL, pathsOf, readInput, toolKind } from './tools.ts'
-import { forgetOldest } from './transcript.ts'
 import type { Transcript } from './transcript.ts'
 import { CanUseTool, HookCallback } from './wire.ts'
 
@@ -43,6 +43,8 @@ export function createQuestions({ conversation, control, transcript, cwd }: Ques
   const asked = new Set<string>()
   /** Where each call's shell stands: a command may have moved it. */
   const folders = new Map<string, string>()
+  const forgetAsked = keepNewest(asked, conversation.limits.refusalsRemembered)
+  const forgetFolders = keepNewest(folders, conversation.limits.toolCalls)
 
   function hook(id: WireId, request: unknown): void {
     const read = HookCallback.safeParse(request)
@@ -50,7 +52,7 @@ export function createQuestions({ conversation, control, transcript, cwd }: Ques
     const { input, tool_use_id: toolCallId } = read.data
     if (typeof toolCallId === 'string' && input.cwd !== undefined) {
       folders.set(toolCallId, input.cwd)
-      if (folders.size > conversation.limits.toolCalls) forgetOldest(folders)
+      forgetFolders()
     }
     control.respond(id, ASK).catch(ignore)
   }
@@ -62,7 +64,7 @@ export function createQuestions({ conversation, control, transcript, cwd }: Ques
     const folder = folders.get(toolCallId) ?? cwd
     folders.delete(toolCallId)
     asked.add(toolCallId)
-    if (asked.size > conversation.limits.refusalsRemembered) forgetOldest(asked)
+    forgetAsked()
     if (tool === ASK_TOOL) return inWords(id, toolCallId, input)
     conversation.permission({
       wireId: id,

@@ -5,8 +5,6 @@ import type { PermissionMode, SessionConfig } from '../../types.ts'
 import { trustedName } from '../shared/content-channel.ts'
 import { mcpServerOf } from '../shared/permission-gate.ts'
 
-const TITLE_CHARS = 200
-
 const KINDS: Readonly<Record<string, ToolKind>> = {
   Read: 'read',
   TaskOutput: 'read',
@@ -59,7 +57,7 @@ export function toolKind(name: string): ToolKind {
   return KINDS[name] ?? 'other'
 }
 
-const Input = z.looseObject({
+const Input = z.object({
   command: z.string().optional(),
   file_path: z.string().optional(),
   notebook_path: z.string().optional(),
@@ -75,10 +73,9 @@ const Input = z.looseObject({
 })
 export type ToolInput = z.infer<typeof Input>
 
-/** A field of another form than expected is left out: what is shown then is the input as it stands. */
+/** Nothing, once a field is of another form than expected: what is shown then is the input as it stands. */
 export function readInput(input: unknown): ToolInput {
-  const read = Input.safeParse(input)
-  return read.success ? read.data : {}
+  return Input.safeParse(input).data ?? {}
 }
 
 export interface ToolView {
@@ -107,32 +104,27 @@ function diffOf({ file_path: path, old_string: oldText, new_string: newText, con
 }
 
 function titleOf(name: string, given: ToolInput): string {
-  const said = ((): string => {
-    switch (name) {
-      case 'Bash':
-        return given.command ?? name
-      case 'Glob':
-      case 'Grep':
-        return given.pattern === undefined ? name : `Search for ${given.pattern}`
-      case 'WebFetch':
-        return given.url === undefined ? name : `Fetch ${given.url}`
-      case 'WebSearch':
-        return given.query === undefined ? name : `Search the web for ${given.query}`
-      case 'Task':
-      case 'Agent':
-        return given.description === undefined ? name : `Sub-agent: ${given.description}`
-      default: {
-        const server = mcpServerOf(trustedName(name))
-        if (server !== null) return `${server}: ${name.slice(`mcp__${server}__`.length)}`
-        const [path] = pathsOf(given)
-        if (path !== undefined) return `${name} ${path}`
-        return given.subject === undefined ? name : `${name}: ${given.subject}`
-      }
+  switch (name) {
+    case 'Bash':
+      return given.command ?? name
+    case 'Glob':
+    case 'Grep':
+      return given.pattern === undefined ? name : `Search for ${given.pattern}`
+    case 'WebFetch':
+      return given.url === undefined ? name : `Fetch ${given.url}`
+    case 'WebSearch':
+      return given.query === undefined ? name : `Search the web for ${given.query}`
+    case 'Task':
+    case 'Agent':
+      return given.description === undefined ? name : `Sub-agent: ${given.description}`
+    default: {
+      const server = mcpServerOf(trustedName(name))
+      if (server !== null) return `${server}: ${name.slice(`mcp__${server}__`.length)}`
+      const [path] = pathsOf(given)
+      if (path !== undefined) return `${name} ${path}`
+      return given.subject === undefined ? name : `${name}: ${given.subject}`
     }
-  })()
-  const [line = ''] = said.trimStart().split('\n', 1)
-  const cut = line.length > TITLE_CHARS || line.length < said.trim().length
-  return cut ? `${line.slice(0, TITLE_CHARS).toWellFormed()} …` : line
+  }
 }
 
 const TextPart = z.object({ type: z.literal('text'), text: z.string() })

@@ -3,14 +3,16 @@
  * call comes with its message, its outcome with a message that answers it.
  */
 import type { ToolStatus } from '../../../../shared/vocabulary.ts'
+import { keepNewest } from '../shared/keep-newest.ts'
+import { titleLine } from '../shared/title-line.ts'
 import type { Conversation } from '../shared/types.ts'
 import { resultContent, toolView } from './tools.ts'
 import type { ToolView } from './tools.ts'
-import { Assistant, Block, User, readStreamEvent } from './wire.ts'
+import { User, readAssistant, readBlock, readStreamEvent } from './wire.ts'
 
 export interface Transcript {
   streamed(line: Readonly<Record<string, unknown>>): void
-  assistant(line: unknown): void
+  assistant(line: Readonly<Record<string, unknown>>): void
   /** Outcomes of tool calls. */
   user(line: unknown): void
   /** The person allowed it: it runs from now on. */
@@ -38,8 +40,11 @@ export function createTranscript({ conversation, used, succeeded }: TranscriptPa
   const { limits } = conversation
   const known = new Map<string, Known>()
   const refused = new Set<string>()
+  const forgetKnown = keepNewest(known, limits.toolCalls)
+  const forgetRefused = keepNewest(refused, limits.toolCalls)
   /** Messages whose text came in pieces, so that the whole one does not repeat it. */
   const inPieces = new Set<string>()
+  const forgetPieces = keepNewest(inPieces, limits.toolCalls)
   let message = ''
   let failure: string | null = null
 
@@ -49,7 +54,8 @@ export function createTranscript({ conversation, used, succeeded }: TranscriptPa
 
   function show(toolCallId: string, { view, status }: Known, phase: 'started' | 'updated' | 'finished'): void {
     if (conversation.turn === null) return
-    const { kind, name, title, paths, content } = view
+    const { kind, name, paths, content } = view
+    const title = titleLine(view.title, conversation.redactor)
     conversation.content({ kind: 'tool', toolCallId, phase, tool: kind, name, title, status, paths, content })
   }
 
@@ -57,7 +63,7 @@ export function createTranscript({ conversation, used, succeeded }: TranscriptPa
     const entry: Known = { view: toolView(name, input), status: 'pending' }
     const first = !known.has(toolCallId)
     known.set(toolCallId, entry)
-    if (known.size > limits.toolCalls) forgetOldest(known)
+    forgetKnown()
     if (first) show(toolCallId, entry, 'started')
   }
 
@@ -83,39 +89,35 @@ export function createTranscript({ conversation, used, succeeded }: TranscriptPa
         const said = event.text ?? event.thinking
         if (said === null) return
         inPieces.add(message)
+        forgetPieces()
         text(event.text === null ? 'thought' : 'agent', `${message}-${index}`, said)
       } else if (type === 'message_delta') used(usage)
       else if (type === 'message_stop') inPieces.delete(message)
     },
     assistant(line) {
-      const read = Assistant.safeParse(line)
-      if (!read.success) return
-      const { message: of, parent_tool_use_id: parent, error } = read.data
+      const read = readAssistant(line)
+      if (read === null) return
       // A message made up to say what failed: the end of the turn says it.
-      if (error !== null && error !== undefined) {
-        failure = error
+      if (read.error !== null) {
+        failure = read.error
         return
       }
-      const own = parent === null || parent === undefined
-      for (const given of of.content) {
-        const block = Block.safeParse(given)
-        if (!block.success) continue
-        const { data } = block
-        if (data.type === 'tool_use') called(data.id, data.name, data.input)
+      for (const given of read.blocks) {
+        const block = readBlock(given)
+        if (block === null) continue
+        if (block.type === 'tool_use') called(block.id, block.name, block.input)
         // What sub-agents say is said to the agent, which gets it as their result.
-        else if (!own || inPieces.has(of.id)) continue
-        else if (data.type === 'text') text('agent', of.id, data.text)
-        else if (data.type === 'thinking') text('thought', of.id, data.thinking)
+        else if (!read.own || inPieces.has(read.id)) continue
+        else if (block.type === 'text') text('agent', read.id, block.text)
+        else if (block.type === 'thinking') text('thought', read.id, block.thinking)
       }
     },
     user(line) {
       const read = User.safeParse(line)
       if (!read.success || typeof read.data.message.content === 'string') return
       for (const given of read.data.message.content) {
-        const block = Block.safeParse(given)
-        if (block.success && block.data.type === 'tool_result') {
-          answered(block.data.tool_use_id, block.data.content, block.data.is_error === true)
-        }
+        const block = readBlock(given)
+        if (block?.type === 'tool_result') answered(block.toolCallId, block.content, block.failed)
       }
     },
     allowed(toolCallId) {
@@ -126,7 +128,7 @@ export function createTranscript({ conversation, used, succeeded }: TranscriptPa
     },
     declined(toolCallId) {
       refused.add(toolCallId)
-      if (refused.size > limits.toolCalls) forgetOldest(refused)
+      forgetRefused()
     },
     get failure() {
       return failure
@@ -135,12 +137,5 @@ export function createTranscript({ conversation, used, succeeded }: TranscriptPa
       failure = null
       inPieces.clear()
     },
-  }
-}
-
-export function forgetOldest(from: Map<string, unknown> | Set<string>): void {
-  for (const oldest of from.keys()) {
-    from.delete(oldest)
-    return
   }
 }

@@ -1,7 +1,9 @@
 /** Claude Code's lines, as far as they are read. Everything else of them is dropped unread. */
 import { z } from 'zod'
+import { isObject } from '../shared/is-object.ts'
 
-const id = z.string().max(4_096)
+const ID_CHARS = 4_096
+const id = z.string().max(ID_CHARS)
 
 export const Init = z.object({
   session_id: z.string(),
@@ -42,19 +44,60 @@ export const HookCallback = z.object({
   tool_use_id: id.nullish(),
 })
 
-export const Block = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('text'), text: z.string() }),
-  z.object({ type: z.literal('thinking'), thinking: z.string() }),
-  z.object({ type: z.literal('tool_use'), id, name: z.string(), input: z.unknown() }),
-  z.object({ type: z.literal('tool_result'), tool_use_id: id, content: z.unknown(), is_error: z.boolean().nullish() }),
-])
+export type Block =
+  | { type: 'text'; text: string }
+  | { type: 'thinking'; thinking: string }
+  | { type: 'tool_use'; id: string; name: string; input: unknown }
+  | { type: 'tool_result'; toolCallId: string; content: unknown; failed: boolean }
 
-/** `error`: a message that the program made up to say how a model request failed. */
-export const Assistant = z.object({
-  message: z.object({ id: z.string(), content: z.array(z.looseObject({ type: z.string() })) }),
-  parent_tool_use_id: z.string().nullish(),
-  error: z.string().nullish(),
-})
+/** Hot path, by hand. Null: a kind that is not read, or one of another form than it should have. */
+export function readBlock(block: unknown): Block | null {
+  if (!isObject(block)) return null
+  const { type } = block
+  switch (type) {
+    case 'text': {
+      const { text } = block
+      return typeof text === 'string' ? { type, text } : null
+    }
+    case 'thinking': {
+      const { thinking } = block
+      return typeof thinking === 'string' ? { type, thinking } : null
+    }
+    case 'tool_use': {
+      const { id: callId, name, input } = block
+      return isId(callId) && typeof name === 'string' ? { type, id: callId, name, input } : null
+    }
+    case 'tool_result': {
+      const { tool_use_id: toolCallId, content, is_error: failed } = block
+      return isId(toolCallId) ? { type, toolCallId, content, failed: failed === true } : null
+    }
+    default:
+      return null
+  }
+}
+
+function isId(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= ID_CHARS
+}
+
+export interface AssistantLine {
+  id: string
+  blocks: readonly unknown[]
+  /** Of the main conversation, and no sub-agent's. */
+  own: boolean
+  /** The program made this message up, to say how a model request failed. */
+  error: string | null
+}
+
+/** Hot path, by hand. Null: not of the form of a message. */
+export function readAssistant(line: Readonly<Record<string, unknown>>): AssistantLine | null {
+  const { message, parent_tool_use_id: parent, error } = line
+  if (!isObject(message)) return null
+  const { id: messageId, content } = message
+  if (typeof messageId !== 'string' || !Array.isArray(content)) return null
+  const own = parent === null || parent === undefined
+  return { id: messageId, blocks: content, own, error: typeof error === 'string' ? error : null }
+}
 
 export const User = z.object({
   message: z.object({ content: z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]) }),
@@ -109,8 +152,4 @@ export function readStreamEvent(line: Readonly<Record<string, unknown>>): Stream
     thinking: of['type'] === 'thinking_delta' && typeof of['thinking'] === 'string' ? of['thinking'] : null,
     usage: usage ?? (isObject(message) ? message['usage'] : undefined),
   }
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

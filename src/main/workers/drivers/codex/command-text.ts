@@ -8,7 +8,7 @@ const SHELLS: ReadonlySet<string> = new Set(['/bin/bash', '/usr/bin/bash'])
 const FLAGS: ReadonlySet<string> = new Set(['-lc', '-c'])
 
 /** Outside quotes only what no shell reads as anything but itself. */
-const PLAIN = /^[A-Za-z0-9_+\-./:@%=,]$/
+const PLAIN = /[A-Za-z0-9_+\-./:@%=,]+/y
 /** What a backslash takes the meaning of inside double quotes. */
 const ESCAPED_IN_DOUBLE: ReadonlySet<string> = new Set(['$', '`', '"', '\\', '\n'])
 
@@ -54,10 +54,12 @@ export function splitQuoted(text: string): string[] | null {
       if (next === '' || next === '\n') return null
       word = (word ?? '') + next
       at += 2
-    } else if (PLAIN.test(char)) {
-      word = (word ?? '') + char
-      at += 1
-    } else return null
+    } else {
+      PLAIN.lastIndex = at
+      if (!PLAIN.test(text)) return null
+      word = (word ?? '') + text.slice(at, PLAIN.lastIndex)
+      at = PLAIN.lastIndex
+    }
   }
   if (word !== null) words.push(word)
   return words

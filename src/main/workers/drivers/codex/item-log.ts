@@ -4,28 +4,36 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../../platform/types.ts'
+import { keepNewest } from '../shared/keep-newest.ts'
+import { titleLine } from '../shared/title-line.ts'
 import type { Conversation } from '../shared/types.ts'
+import type { Redactor } from '../../types.ts'
 import type { FileChange } from './file-change.ts'
 import { outputContent, toolView } from './items.ts'
 import type { ToolItem, ToolView } from './items.ts'
 import type { ThreadFamily } from './thread-family.ts'
-import { Item, ItemNote, readDelta } from './wire.ts'
-import type { Delta } from './wire.ts'
+import { readDelta, readItem } from './wire.ts'
+import type { Delta, Item, ItemNote } from './wire.ts'
 
 /** Output of a running command is shown again at most this often. */
 const OUTPUT_EVERY_MS = 250
 /** Of a running command's output the newest is kept; the finished item brings all of it. */
 const OUTPUT_CHARS = 65_536
 
+type AskedItem = Extract<ToolItem, { type: 'fileChange' | 'mcpToolCall' }>
+
 interface Known {
-  item: ToolItem
+  id: string
+  /** What a question about it, until it ends, only points at. */
+  item: AskedItem | null
   view: ToolView
   turnId: string
   threadId: string
-  output: string
+  /** What it printed so far; null: nothing. */
+  output: { shown: string; stream: ReturnType<Redactor['stream']> } | null
   shownAtMs: number
   /** An MCP call that a question was matched with already. */
-  asked: boolean
+  wasAsked: boolean
 }
 
 export interface ItemLog {
@@ -53,24 +61,19 @@ export interface ItemLogParts {
 
 export function createItemLog({ conversation, clock, family, isCurrent }: ItemLogParts): ItemLog {
   const known = new Map<string, Known>()
+  const forgetOldest = keepNewest(known, conversation.limits.toolCalls)
   /** Messages whose text came in deltas, so that the finished item does not repeat it. */
   const streamed = new Set<string>()
+  const forgetStreamed = keepNewest(streamed, conversation.limits.toolCalls)
 
-  function readItem(params: unknown): { threadId: string; turnId: string; item: Item } | null {
-    const note = ItemNote.safeParse(params)
-    if (!note.success || !family.has(note.data.threadId)) return null
-    const item = Item.safeParse(note.data.item)
-    return item.success ? { ...note.data, item: item.data } : null
+  function ourItem(params: unknown): ItemNote | null {
+    const note = readItem(params)
+    return note !== null && family.has(note.threadId) ? note : null
   }
 
   function remember(entry: Known): Known {
-    known.set(entry.item.id, entry)
-    if (known.size > conversation.limits.toolCalls) {
-      for (const oldest of known.keys()) {
-        known.delete(oldest)
-        break
-      }
-    }
+    known.set(entry.id, entry)
+    forgetOldest()
     return entry
   }
 
@@ -84,11 +87,11 @@ export function createItemLog({ conversation, clock, family, isCurrent }: ItemLo
     const { tool, name, title, status, paths, content } = entry.view
     conversation.content({
       kind: 'tool',
-      toolCallId: entry.item.id,
+      toolCallId: entry.id,
       phase,
       tool,
       name,
-      title,
+      title: titleLine(title, conversation.redactor),
       status,
       paths,
       content,
@@ -117,33 +120,34 @@ export function createItemLog({ conversation, clock, family, isCurrent }: ItemLo
     const found = readDelta(params)
     if (found === null) return
     streamed.add(found.itemId)
+    forgetStreamed()
     text(role, found.itemId, found)
   }
 
   return {
     started(params) {
-      const found = readItem(params)
+      const found = ourItem(params)
       if (found === null) return
       const { item, threadId, turnId } = found
       if (item.type === 'agentMessage' || item.type === 'plan' || item.type === 'reasoning') return
-      const view = toolView(item, false)
-      show(
-        remember({ item, view, turnId, threadId, output: '', shownAtMs: clock.monotonicMs(), asked: false }),
-        'started',
-      )
+      const parts = { id: item.id, item: asked(item), view: toolView(item, false), turnId, threadId }
+      show(remember({ ...parts, output: null, shownAtMs: clock.monotonicMs(), wasAsked: false }), 'started')
     },
     completed(params) {
-      const found = readItem(params)
+      const found = ourItem(params)
       if (found === null) return
       const { item, threadId, turnId } = found
       if (item.type === 'agentMessage' || item.type === 'plan' || item.type === 'reasoning') return completedText(found)
       const view = toolView(item, true)
       const before = known.get(item.id)
-      const entry: Known = { item, view, turnId, threadId, output: '', shownAtMs: 0, asked: before?.asked ?? false }
+      const parts = { id: item.id, item: null, view, turnId, threadId }
+      const entry: Known = { ...parts, output: null, shownAtMs: 0, wasAsked: before?.wasAsked ?? false }
       if (view.status === 'declined' && isRunning(entry)) conversation.refused(item.id, view.name, view.tool)
       if (item.type === 'collabAgentToolCall') item.receiverThreadIds.forEach(family.add)
       if (before === undefined) show(entry, 'started')
       show(remember(entry), 'finished')
+      // Whatever it came to is told, and may be long.
+      entry.view = { ...view, content: [] }
     },
     agentText: (params) => delta('agent', params),
     thought: (params) => delta('thought', params),
@@ -151,11 +155,13 @@ export function createItemLog({ conversation, clock, family, isCurrent }: ItemLo
       const found = readDelta(params)
       const entry = found === null ? undefined : known.get(found.itemId)
       if (found === null || entry === undefined) return
-      entry.output = (entry.output + found.delta).slice(-OUTPUT_CHARS)
+      // Redacted first, cut after: half a secret never survives.
+      entry.output ??= { shown: '', stream: conversation.redactor.stream() }
+      entry.output.shown = (entry.output.shown + entry.output.stream.push(found.delta)).slice(-OUTPUT_CHARS)
       const now = clock.monotonicMs()
       if (now - entry.shownAtMs < OUTPUT_EVERY_MS) return
       entry.shownAtMs = now
-      entry.view = { ...entry.view, status: 'in_progress', content: outputContent(entry.output, null) }
+      entry.view = { ...entry.view, status: 'in_progress', content: outputContent(entry.output.shown, null) }
       show(entry, 'updated')
     },
     allowed(itemId) {
@@ -171,15 +177,19 @@ export function createItemLog({ conversation, clock, family, isCurrent }: ItemLo
     takeMcpCall(server, tool, args) {
       for (const entry of known.values()) {
         const { item } = entry
-        if (item.type !== 'mcpToolCall' || entry.asked || item.status !== 'inProgress') continue
+        if (item?.type !== 'mcpToolCall' || entry.wasAsked || item.status !== 'inProgress') continue
         if (item.server !== server || item.tool !== tool || !isDeepStrictEqual(item.arguments ?? null, args ?? null)) {
           continue
         }
-        entry.asked = true
+        entry.wasAsked = true
         return item.id
       }
       return null
     },
     turnOf: (itemId) => known.get(itemId)?.turnId ?? null,
   }
+}
+
+function asked(item: ToolItem): AskedItem | null {
+  return item.type === 'fileChange' || item.type === 'mcpToolCall' ? item : null
 }

@@ -5,8 +5,6 @@ import { unwrapCommand } from './command-text.ts'
 import { changeKind, changedPaths, diffContent } from './file-change.ts'
 import type { Item } from './wire.ts'
 
-const TITLE_CHARS = 200
-
 export type ToolItem = Exclude<Item, { type: 'agentMessage' | 'plan' | 'reasoning' }>
 
 export interface ToolView {
@@ -25,7 +23,7 @@ export function toolView(item: ToolItem, finished: boolean): ToolView {
       return {
         tool: 'execute',
         name: item.type,
-        title: firstLine(unwrapCommand(item.command).command),
+        title: unwrapCommand(item.command).command,
         paths: [],
         status: statusOf(item.status),
         content: outputContent(item.aggregatedOutput ?? '', item.exitCode ?? null),
@@ -45,7 +43,7 @@ export function toolView(item: ToolItem, finished: boolean): ToolView {
       return {
         tool: 'other',
         name: mcpToolName(item.server, item.tool),
-        title: firstLine(`${item.server}: ${item.tool}`),
+        title: `${item.server}: ${item.tool}`,
         paths: [],
         status: statusOf(item.status),
         content: mcpContent(item),
@@ -54,7 +52,7 @@ export function toolView(item: ToolItem, finished: boolean): ToolView {
       return {
         tool: item.action?.type === 'openPage' ? 'fetch' : 'search',
         name: item.type,
-        title: firstLine(item.query === '' ? 'Search the web' : item.query),
+        title: item.query === '' ? 'Search the web' : item.query,
         paths: [],
         status: finished ? 'completed' : 'in_progress',
         content: [],
@@ -72,7 +70,7 @@ export function toolView(item: ToolItem, finished: boolean): ToolView {
       return {
         tool: 'other',
         name: item.tool,
-        title: firstLine(item.tool),
+        title: item.tool,
         paths: [],
         status: item.status === 'failed' ? 'failed' : finished ? 'completed' : 'in_progress',
         content: [],
@@ -112,10 +110,4 @@ function textOf(part: unknown): string {
 /** Codex calls an item in progress before it asks whether it may begin: nothing has happened yet. */
 function statusOf(status: 'inProgress' | 'completed' | 'failed' | 'declined'): ToolStatus {
   return status === 'inProgress' ? 'pending' : status
-}
-
-function firstLine(text: string): string {
-  const [line = ''] = text.trimStart().split('\n', 1)
-  const cut = line.length > TITLE_CHARS || line.length < text.trim().length
-  return cut ? `${line.slice(0, TITLE_CHARS)} …` : line
 }

@@ -1,5 +1,6 @@
 /** The app-server's messages, as far as they are read. Everything else of them is dropped unread. */
 import { z } from 'zod'
+import { isObject } from '../shared/is-object.ts'
 import { FileChanges } from './file-change.ts'
 
 export const ThreadReply = z.object({
@@ -92,14 +93,15 @@ export interface Delta {
   delta: string
 }
 export function readDelta(params: unknown): Delta | null {
-  if (typeof params !== 'object' || params === null) return null
-  const { threadId, turnId, itemId, delta } = params as Partial<Record<keyof Delta, unknown>>
+  if (!isObject(params)) return null
+  const { threadId, turnId, itemId, delta } = params
   if (typeof threadId !== 'string' || typeof turnId !== 'string') return null
   return typeof itemId === 'string' && typeof delta === 'string' ? { threadId, turnId, itemId, delta } : null
 }
 
 const callStatus = z.enum(['inProgress', 'completed', 'failed', 'declined'])
-const id = z.string().max(4_096)
+const ID_CHARS = 4_096
+const id = z.string().max(ID_CHARS)
 export const Item = z.discriminatedUnion('type', [
   z.object({ type: z.literal('agentMessage'), id, text: z.string() }),
   z.object({ type: z.literal('plan'), id, text: z.string() }),
@@ -141,11 +143,31 @@ export const Item = z.discriminatedUnion('type', [
   z.object({ type: z.literal('contextCompaction'), id }),
 ])
 export type Item = z.infer<typeof Item>
-export const ItemNote = z.object({
-  threadId: z.string(),
-  turnId: z.string(),
-  item: z.looseObject({ type: z.string() }),
-})
+
+export interface ItemNote {
+  threadId: string
+  turnId: string
+  item: Item
+}
+
+/** Null: not of the form of an item, or an item that is not read. */
+export function readItem(params: unknown): ItemNote | null {
+  if (!isObject(params)) return null
+  const { threadId, turnId, item: given } = params
+  if (typeof threadId !== 'string' || typeof turnId !== 'string' || !isObject(given)) return null
+  const item = plainCommand(given) ?? Item.safeParse(given).data
+  return item === undefined ? null : { threadId, turnId, item }
+}
+
+/** Hot path: a command that begins, as `Item` would read it. Null for anything else: the schema judges it. */
+export function plainCommand(given: Readonly<Record<string, unknown>>): Item | null {
+  const { type, id: itemId, command, cwd, status, aggregatedOutput: output, exitCode } = given
+  if (type !== 'commandExecution' || status !== 'inProgress') return null
+  if (typeof itemId !== 'string' || itemId.length > ID_CHARS) return null
+  if (typeof command !== 'string' || typeof cwd !== 'string') return null
+  if ((output ?? null) !== null || (exitCode ?? null) !== null) return null
+  return { type, id: itemId, command, cwd, status }
+}
 
 /** The one thing that every question about a tool names. */
 export const Named = z.object({ itemId: id })

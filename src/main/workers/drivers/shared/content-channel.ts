@@ -32,13 +32,14 @@ export function createContentChannel(
   updates: UpdateQueue,
   limits: Limits,
 ): ContentChannel {
-  let text: { turn: number; role: TextBody['role']; messageId: string; stream: ReturnType<Redactor['stream']> } | null =
-    null
+  /** One for all messages: its end leaves it empty. */
+  const stream = redactor.stream()
+  let text: { turn: number; role: TextBody['role']; messageId: string } | null = null
   let gaps = 0
 
   function deliver(turn: number, body: ContentBody): void {
     try {
-      sink?.write({ turn, ...body })
+      sink?.write({ ...body, turn })
     } catch {
       // A sink never throws; one that does must not stop the agent's reader.
     }
@@ -46,7 +47,7 @@ export function createContentChannel(
 
   function flush(): void {
     if (text === null) return
-    const { turn, role, messageId, stream } = text
+    const { turn, role, messageId } = text
     text = null
     const rest = stream.end()
     if (rest !== '') deliver(turn, { kind: 'text', role, messageId, text: rest })
@@ -61,15 +62,17 @@ export function createContentChannel(
     const { role, messageId } = body
     if (text?.turn !== turn || text.role !== role || text.messageId !== messageId) {
       flush()
-      text = { turn, role, messageId, stream: redactor.stream() }
+      text = { turn, role, messageId }
     }
-    const kept = body.text.slice(0, limits.contentBytes)
-    const out = text.stream.push(kept)
-    if (out !== '') deliver(turn, { kind: 'text', role, messageId, text: out })
-    if (kept.length < body.text.length) gap(turn, body.text.length - kept.length)
+    // Redacted first, cut after: half a secret never survives.
+    const out = stream.push(body.text)
+    const kept = out.length <= limits.contentBytes ? out : out.slice(0, limits.contentBytes).toWellFormed()
+    if (kept !== '') deliver(turn, { kind: 'text', role, messageId, text: kept })
+    if (kept.length < out.length) gap(turn, out.length - kept.length)
   }
 
   function writeTool(turn: number, body: ToolBody): void {
+    const finished = body.phase === 'finished'
     let left: number = limits.contentBytes
     const content: ToolContent[] = []
     let skipped = 0
@@ -78,7 +81,7 @@ export function createContentChannel(
       if (size > left) skipped += size
       else {
         left -= size
-        content.push(exactPart(part, redactor))
+        content.push(exactPart(part, redactor, finished))
       }
     }
     deliver(turn, {
@@ -122,11 +125,12 @@ function sizeOf(part: ToolContent): number {
   }
 }
 
-function exactPart(part: ToolContent, { exact }: Redactor): ToolContent {
+/** What is not complete may end in the middle of a secret: what could be its beginning waits for the rest. */
+function exactPart(part: ToolContent, { exact, stream }: Redactor, complete: boolean): ToolContent {
   switch (part.type) {
     case 'text':
     case 'output':
-      return { ...part, text: exact(part.text) }
+      return { ...part, text: complete ? exact(part.text) : stream().push(part.text) }
     case 'diff':
       return {
         ...part,

@@ -335,7 +335,7 @@ export function createConversation({ started, deps, product, dialect }: Conversa
         opened = true
         return result
       } catch (error) {
-        const why = openError(error, signal)
+        const why = openError(await whyNotTaken(error), signal)
         finish(why, 'unsafe')
         outcome ??= worker.release(AT_ONCE)
         const released = await outcome
@@ -360,6 +360,12 @@ export function createConversation({ started, deps, product, dialect }: Conversa
         }),
       }
     },
+  }
+
+  /** What was written to a program that is leaving was not taken because it leaves: how it leaves says more. */
+  async function whyNotTaken(error: unknown): Promise<unknown> {
+    if (!(error instanceof WorkerError) || error.code !== 'session_ended') return error
+    return (await Promise.race([ending.promise, clock.sleep(2 * limits.pipeDrainMs)])) ?? error
   }
 
   function openError(error: unknown, signal: AbortSignal): WorkerError {

@@ -9,6 +9,7 @@ import type { Limits } from '../../limits.ts'
 import type { DecidedBy, PermissionDecision, PermissionRequest, Redactor, Refusal, SessionConfig } from '../../types.ts'
 import { exactAction } from './action.ts'
 import { shownId, trustedName } from './content-channel.ts'
+import { keepNewest } from './keep-newest.ts'
 import type { Question, QuestionAnswer, WireId } from './types.ts'
 import type { UpdateQueue } from './update-queue.ts'
 
@@ -60,6 +61,7 @@ export function createPermissionGate(parts: GateParts): PermissionGate {
   const { cfg, clock, ids, log, limits, redactor, updates } = parts
   const open = new Map<string, Open>()
   const remembered = new Set<string>()
+  const forgetOldest = keepNewest(remembered, limits.refusalsRemembered)
   const waiters: (() => void)[] = []
   let inFlight = 0
   let writing = 0
@@ -70,12 +72,7 @@ export function createPermissionGate(parts: GateParts): PermissionGate {
       const key = createHash('sha256').update(toolCallId).digest('base64')
       if (remembered.has(key)) return
       remembered.add(key)
-      if (remembered.size > limits.refusalsRemembered) {
-        for (const oldest of remembered) {
-          remembered.delete(oldest)
-          break
-        }
-      }
+      forgetOldest()
     }
     const refusal: Refusal = {
       workerId: cfg.workerId,

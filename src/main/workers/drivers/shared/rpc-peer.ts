@@ -5,6 +5,7 @@
  */
 import { WorkerError } from '../../errors.ts'
 import type { Worker } from '../../types.ts'
+import { isObject } from './is-object.ts'
 import type { Conversation, RpcHandlers, RpcPeer, RpcReply, WireId } from './types.ts'
 
 const INVALID_REQUEST = -32_600
@@ -136,8 +137,4 @@ export function createRpcPeer({ worker, conversation, versioned, handlers }: Rpc
     respond: (id, result) => answer(id, { result }),
     respondError: (id, code, message) => answer(id, { error: { code, message } }),
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -52,7 +52,7 @@ export function createUpdateQueue(clock: Clock, capacity: number): UpdateQueue {
         dropped += 1
         return
       }
-      buffer.push({ seq, atMs: clock.nowMs(), ...body })
+      buffer.push({ ...body, seq, atMs: clock.nowMs() })
       wake?.()
     },
     end() {

@@ -64,7 +64,7 @@ test('what is asked shows exactly what will be done', () => {
 })
 
 test('a call is named by what it does, and a command ends with its code', () => {
-  expect(toolView('Bash', { command: 'first\nsecond' })).toMatchObject({ kind: 'execute', title: 'first …' })
+  expect(toolView('Bash', { command: 'first\nsecond' })).toMatchObject({ kind: 'execute', title: 'first\nsecond' })
   expect(toolView('Grep', { pattern: 'x', path: '/in' })).toMatchObject({ title: 'Search for x', paths: ['/in'] })
   expect(toolView('mcp__a__b', {})).toMatchObject({ kind: 'other', title: 'a: b' })
   expect(toolView('Edit', { file_path: '/f', old_string: 'a', new_string: 'b' }).content).toEqual([

@@ -1,0 +1,4 @@
+/** A JSON object; a list is none. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
