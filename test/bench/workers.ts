@@ -2,10 +2,17 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { readdirSync } from 'node:fs'
-import { createSecret, createSecretRegistry } from '../../src/main/platform/index.ts'
+import { setTimeout } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { readFileSync, readdirSync } from 'node:fs'
+import { createSecret, createSecretRegistry, createSystemClock } from '../../src/main/platform/index.ts'
+import type { Clock } from '../../src/main/platform/types.ts'
 import { LIMITS } from '../../src/main/workers/index.ts'
-import type { Session } from '../../src/main/workers/index.ts'
+import type { Session, Worker } from '../../src/main/workers/index.ts'
+import { createLinuxSource } from '../../src/main/workers/process/linux.ts'
+import { createProcessTable } from '../../src/main/workers/process/table.ts'
+import { parseLargeLine } from '../../src/main/workers/text/large-line.ts'
 import { createLineReader, parseJsonLine } from '../../src/main/workers/text/line-reader.ts'
 import { createRedactor } from '../../src/main/workers/text/redactor.ts'
 import { createAcpWorkers, never } from '../support/acp-worker.ts'
@@ -13,14 +20,15 @@ import { median } from './types.ts'
 import type { Benchmark, Figure } from './types.ts'
 
 const ROUNDS = 3
+const CHUNK = 65_536
 const MEBIBYTE = 1_048_576
 
-/** P-2 and P-3. */
+/** P-2 to P-4. */
 export const workerStream: Benchmark = {
   name: 'worker-stream',
   group: 'workers',
-  how: `Redaction against its two pattern rules alone; a long line in small pieces against the same in one. Best of ${ROUNDS}.`,
-  run: () => Promise.resolve([...redactionCost(), longLineCost()]),
+  how: `Redaction against its two pattern rules alone; a long line in small pieces against the same in one, and what it takes of memory while it is open, while it is parsed, and afterwards. Best of ${ROUNDS}.`,
+  run: async () => [...redactionCost(), longLineCost(), ...(await longLineMemory())],
 }
 
 function redactionCost(): Figure[] {
@@ -85,9 +93,83 @@ function longLineCost(): Figure {
   }
 }
 
+/** In lengths of the line: what is held before its end has come, and the most while it becomes a value. */
+async function longLineMemory(): Promise<Figure[]> {
+  const collect = garbageCollector()
+  const held = (): number => {
+    const { heapUsed, arrayBuffers } = process.memoryUsage()
+    return heapUsed + arrayBuffers
+  }
+  collect()
+  const before = { held: held(), rss: process.memoryUsage().rss }
+  let parsing: Promise<unknown> = Promise.resolve()
+  const reader = createLineReader(LIMITS.lineBytes, (line) => {
+    parsing = parseLargeLine(line)
+  })
+  reader.push(Buffer.from('"'))
+  for (let at = 0; at < LIMITS.lineBytes - CHUNK; at += CHUNK) reader.push(Buffer.alloc(CHUNK, 'x'))
+  collect()
+  const open = held() - before.held
+  let most = 0
+  const sampler = setInterval(() => (most = Math.max(most, process.memoryUsage().rss - before.rss)), 1)
+  reader.push(Buffer.from('"\n'))
+  await parsing
+  clearInterval(sampler)
+  parsing = Promise.resolve()
+  collect()
+  return [
+    atMost('memory of a line of 32 MiB, while it is open', 'times', open / LIMITS.lineBytes, 2),
+    atMost('memory of a line of 32 MiB, while it is parsed', 'times', most / LIMITS.lineBytes, 5),
+    atMost('memory of a line of 32 MiB, once it is handled', 'MB', (held() - before.held) / 1e6, 1.05),
+  ]
+}
+
+function garbageCollector(): () => void {
+  setFlagsFromString('--expose-gc')
+  return runInNewContext('gc') as () => void
+}
+
+function atMost(name: string, unit: Figure['unit'], value: number, most: number): Figure {
+  return { name, unit, value, samples: [value], target: { kind: 'at_most', value: most } }
+}
+
 const WORKERS = 32
 const RATE = 200
 const SECONDS = 60
+
+/** What an end waits for is over by then. */
+const SETTLED_MS = 3_000
+
+/** The system's clock, and how many of its timers wait. */
+function countedClock(): { clock: Clock; waiting(): number } {
+  const clock = createSystemClock()
+  const open = new Set<object>()
+  return {
+    waiting: () => open.size,
+    clock: {
+      ...clock,
+      after(ms, fn) {
+        const key = {}
+        open.add(key)
+        const timer = clock.after(ms, () => {
+          open.delete(key)
+          fn()
+        })
+        return {
+          [Symbol.dispose]() {
+            open.delete(key)
+            timer[Symbol.dispose]()
+          },
+        }
+      },
+      async sleep(ms, signal) {
+        const key = {}
+        open.add(key)
+        await clock.sleep(ms, signal).finally(() => open.delete(key))
+      },
+    },
+  }
+}
 
 /** P-4 and P-5. */
 export const workersAtOnce: Benchmark = {
@@ -95,13 +177,21 @@ export const workersAtOnce: Benchmark = {
   group: 'workers',
   how: `${WORKERS} workers, each sending ${RATE} lines a second for ${SECONDS} s to a consumer that reads: the 99th percentile of the event loop's delay, what was dropped, and what is still open afterwards. And what ${WORKERS} idle ones add to the host.`,
   async run() {
-    await using fleet = createAcpWorkers()
+    const { clock, waiting } = countedClock()
+    await using fleet = createAcpWorkers({ clock })
+    const listeners = (): number => process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0)
     const open = async (): Promise<Session> => {
       const env = { FAKE_RATE: `${RATE}`, FAKE_SECONDS: `${SECONDS}` }
       return fleet.workers.open('acp', await fleet.config('stream', env), {}, never)
     }
     await (await open()).close()
-    const before = { fds: readdirSync('/proc/self/fd').length, rss: process.memoryUsage().rss }
+    await setTimeout(SETTLED_MS)
+    const before = {
+      fds: readdirSync('/proc/self/fd').length,
+      rss: process.memoryUsage().rss,
+      timers: waiting(),
+      listeners: listeners(),
+    }
     const sessions: Session[] = []
     for (let n = 0; n < WORKERS; n++) sessions.push(await open())
     const idleMB = (process.memoryUsage().rss - before.rss) / 1e6
@@ -118,48 +208,46 @@ export const workersAtOnce: Benchmark = {
     await Promise.all(sessions.map((session) => session.close()))
     await Promise.all(consumed)
     if (updates === 0) throw new Error('nothing was read')
+    await setTimeout(SETTLED_MS)
     const left = Math.max(0, readdirSync('/proc/self/fd').length - before.fds)
-    const one = (name: string, unit: Figure['unit'], value: number, most: number): Figure => ({
-      name,
-      unit,
-      value,
-      samples: [value],
-      target: { kind: 'at_most', value: most },
-    })
     return [
-      one('event loop, 99th percentile', 'ms', delay.percentile(99) / 1e6, 20),
-      one('updates that were dropped', 'count', dropped, 0),
-      one('descriptors left open', 'count', left, 0),
-      one(`memory of ${WORKERS} idle workers`, 'MB', idleMB, 64),
+      atMost('event loop, 99th percentile', 'ms', delay.percentile(99) / 1e6, 20),
+      atMost('updates that were dropped', 'count', dropped, 0),
+      atMost('descriptors left open', 'count', left, 0),
+      atMost('timers left waiting', 'count', Math.max(0, waiting() - before.timers), 0),
+      atMost('listeners left', 'count', Math.max(0, listeners() - before.listeners), 0),
+      atMost(`memory of ${WORKERS} idle workers`, 'MB', idleMB, 64),
     ]
   },
 }
 
 const STARTS = 10
+const CYCLES = 1_000
+const IDLE_MS = 1_000
 
 /** P-6 and P-7. */
 export const workerLife: Benchmark = {
   name: 'worker-life',
   group: 'workers',
-  how: 'Starting a supervised process until it is on record, against a bare `spawn` of the same program until it runs; and ending one that leaves when its input ends, beyond its own leaving.',
+  how: `Starting a supervised process until it is on record, against a bare spawn of the same program until it runs; and ending one that leaves when its input ends, beyond its own leaving. How often the whole process table is read for that, and while a worker is idle; and what ${CYCLES} lives leave behind.`,
   async run() {
-    await using fleet = createAcpWorkers()
+    const clock = createSystemClock()
+    const source = createLinuxSource(clock)
+    let scans = 0
+    const counted = {
+      ...source,
+      rows() {
+        scans += 1
+        return source.rows()
+      },
+    }
+    await using fleet = createAcpWorkers({ clock, processes: createProcessTable({ source: counted, clock }) })
     const bare: number[] = []
     const ours: number[] = []
     const releases: number[] = []
-    for (let round = 0; round <= STARTS; round++) {
-      const began = performance.now()
-      const child = spawn('/bin/cat', [], { stdio: 'pipe' })
-      await once(child, 'spawn')
-      const spawned = performance.now() - began
-      const ended = performance.now()
-      child.stdin.end()
-      await once(child, 'exit')
-      const leaving = performance.now() - ended
-
+    const start = async (): Promise<Worker> => {
       const cfg = await fleet.config('ok')
-      const start = performance.now()
-      const worker = await fleet.workers.spawn(
+      return fleet.workers.spawn(
         {
           workerId: cfg.workerId,
           runId: 'run',
@@ -170,7 +258,28 @@ export const workerLife: Benchmark = {
         },
         never,
       )
-      const started = performance.now() - start
+    }
+    const perEnd: number[] = []
+    let idle = 0
+    for (let round = 0; round <= STARTS; round++) {
+      const began = performance.now()
+      const child = spawn('/bin/cat', [], { stdio: 'pipe' })
+      await once(child, 'spawn')
+      const spawned = performance.now() - began
+      const ended = performance.now()
+      child.stdin.end()
+      await once(child, 'exit')
+      const leaving = performance.now() - ended
+
+      const starting = performance.now()
+      const worker = await start()
+      const started = performance.now() - starting
+      if (round === 0) {
+        scans = 0
+        await setTimeout(IDLE_MS)
+        idle = scans
+      }
+      scans = 0
       const close = performance.now()
       await worker.release()
       const released = performance.now() - close - leaving
@@ -179,23 +288,34 @@ export const workerLife: Benchmark = {
       bare.push(spawned)
       ours.push(started)
       releases.push(released)
+      perEnd.push(scans)
     }
     const ratios = ours.map((ms, index) => ms / (bare[index] ?? ms))
+    const left = await livesLeft(fleet.dir, async () => void (await (await start()).release()))
     return [
-      {
-        name: 'a start, supervised',
-        unit: 'times',
-        value: median(ratios),
-        samples: ratios,
-        target: { kind: 'at_most', value: 3 },
-      },
-      {
-        name: 'an end, beyond its own',
-        unit: 'ms',
-        value: median(releases),
-        samples: releases,
-        target: { kind: 'at_most', value: 150 },
-      },
+      { ...atMost('a start, supervised', 'times', median(ratios), 3), samples: ratios },
+      { ...atMost('an end, beyond its own', 'ms', median(releases), 150), samples: releases },
+      // Before the input ends, and once it has left.
+      { ...atMost('readings of the process table for an end', 'count', Math.max(...perEnd), 2), samples: perEnd },
+      atMost('readings of the process table in an idle second', 'count', idle, 0),
+      ...left,
     ]
   },
+}
+
+/** What as many lives leave behind: processes nobody reaped, descriptors, files. */
+async function livesLeft(dir: string, live: () => Promise<void>): Promise<Figure[]> {
+  const children = (): number => readFileSync('/proc/thread-self/children', 'utf8').split(' ').length
+  const found = (): number[] => [children(), readdirSync('/proc/self/fd').length, filesIn(dir)]
+  const before = found()
+  for (let n = 0; n < CYCLES; n++) await live()
+  const names = ['processes', 'descriptors', 'files']
+  return found().map((count, index) => {
+    const more = Math.max(0, count - (before[index] ?? 0))
+    return atMost(`${names[index]} left by ${CYCLES} lives`, 'count', more, 0)
+  })
+}
+
+function filesIn(dir: string): number {
+  return readdirSync(dir, { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory()).length
 }

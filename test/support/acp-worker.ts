@@ -2,8 +2,9 @@
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { createIds, createSecretRegistry, createSystemClock } from '../../src/main/platform/index.ts'
+import type { Clock } from '../../src/main/platform/types.ts'
 import { buildEnv, createWorkers, customProfile } from '../../src/main/workers/index.ts'
-import type { SessionConfig, Workers } from '../../src/main/workers/index.ts'
+import type { ProcessTable, SessionConfig, Workers } from '../../src/main/workers/index.ts'
 import { createTempDir } from './dir.ts'
 import { createMemoryLog } from './log.ts'
 
@@ -16,10 +17,14 @@ export interface AcpWorkers extends AsyncDisposable {
   config(scenario: string, env?: Readonly<Record<string, string>>): Promise<SessionConfig>
 }
 
-export function createAcpWorkers(): AcpWorkers {
+export interface AcpWorkersOptions {
+  clock?: Clock
+  processes?: ProcessTable
+}
+
+export function createAcpWorkers({ clock = createSystemClock(), processes }: AcpWorkersOptions = {}): AcpWorkers {
   const dir = createTempDir()
   const ids = createIds()
-  const clock = createSystemClock()
   mkdirSync(dir.at('work'))
   mkdirSync(dir.at('workers'), { mode: 0o700 })
   const workers = createWorkers({
@@ -29,6 +34,7 @@ export function createAcpWorkers(): AcpWorkers {
     paths: { workers: dir.at('workers') },
     secrets: createSecretRegistry(),
     hostEnv: () => undefined,
+    ...(processes === undefined ? {} : { processes }),
   })
   return {
     workers,

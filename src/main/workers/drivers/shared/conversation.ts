@@ -363,9 +363,9 @@ export function createConversation({ started, deps, product, dialect }: Conversa
   }
 
   /** What was written to a program that is leaving was not taken because it leaves: how it leaves says more. */
-  async function whyNotTaken(error: unknown): Promise<unknown> {
-    if (!(error instanceof WorkerError) || error.code !== 'session_ended') return error
-    return (await Promise.race([ending.promise, clock.sleep(2 * limits.pipeDrainMs)])) ?? error
+  async function whyNotTaken(thrown: unknown): Promise<unknown> {
+    if (!(thrown instanceof WorkerError) || thrown.code !== 'session_ended') return thrown
+    return (await Promise.race([ending.promise, clock.sleep(2 * limits.pipeDrainMs)])) ?? thrown
   }
 
   function openError(error: unknown, signal: AbortSignal): WorkerError {
