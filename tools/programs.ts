@@ -41,7 +41,14 @@ export function missingPrograms(machine: Machine): readonly string[] {
   if (machine.platform !== 'linux') return missing
 
   if (!CHROMIUM_NAMES.some(machine.hasProgram)) missing.push('chromium: apt-get install chromium')
-  const packages = { 'gnome-keyring-daemon': 'gnome-keyring', 'dbus-run-session': 'dbus', bwrap: 'bubblewrap' }
+  const packages = {
+    'gnome-keyring-daemon': 'gnome-keyring',
+    'dbus-run-session': 'dbus',
+    'dbus-daemon': 'dbus',
+    dunst: 'dunst',
+    Xvfb: 'xvfb',
+    bwrap: 'bubblewrap',
+  }
   for (const [name, from] of Object.entries(packages)) {
     if (!machine.hasProgram(name)) missing.push(`${name}: apt-get install ${from}`)
   }

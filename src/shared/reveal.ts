@@ -40,3 +40,12 @@ export function revealText(text: string): string {
 function nameOf(char: string): string {
   return `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 }
+
+/** The same text of JSON, with each hidden character as the escape that means it. */
+export function escapeHidden(json: string): string {
+  if (!HIDDEN.test(json)) return json
+  return Array.from(json, (char) => (HIDDEN.test(char) ? escapeOf(char) : char)).join('')
+}
+
+const escapeOf = (char: string): string =>
+  Array.from({ length: char.length }, (_, at) => `\\u${char.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')

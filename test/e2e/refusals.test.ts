@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import { text as textOf } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startRouter, startUpstream } from '../main/providers/router/support.ts'
 import { createTempDir } from '../support/dir.ts'
 import { freePort } from '../support/port.ts'
 import { openApp } from './support/app.ts'
@@ -154,32 +155,7 @@ describe('the gateway', () => {
 
   test('PR-A42 another port’s page gets nothing from it, even with its key, and no request leaves', async () => {
     const before = reached.length
-    const outcomes = await page.evaluate(
-      async ({ at, secret }) => {
-        const attempt = (url: string, init: RequestInit = {}): Promise<string> =>
-          fetch(url, init).then(
-            (reply) => (reply.type === 'opaque' ? 'nothing to read' : `read ${reply.status}`),
-            () => 'refused',
-          )
-        const upgrade = (url: string): Promise<string> =>
-          new Promise((resolve) => {
-            const socket = new WebSocket(url)
-            socket.addEventListener('open', () => resolve('open'))
-            socket.addEventListener('error', () => resolve('refused'))
-          })
-        const body = '{"model":"gpt-x","input":"by a page"}'
-        return Promise.all(
-          [at, at.replace('127.0.0.1', 'localhost')].flatMap((each) => [
-            attempt(`http://${each}/k/${secret}/v1/responses`, { method: 'POST', body }),
-            attempt(`http://${each}/k/${secret}/v1/responses`, { method: 'POST', mode: 'no-cors', body }),
-            attempt(`http://${each}/v1/responses`, { method: 'POST', headers: { 'x-api-key': secret }, body }),
-            attempt(`http://${each}/k/${secret}/v1/models`, { mode: 'no-cors' }),
-            upgrade(`ws://${each}/k/${secret}/v1/responses`),
-          ]),
-        )
-      },
-      { at: address, secret: key },
-    )
+    const outcomes = await asAPage(address, { key, path: `/k/${key}` })
     expect(outcomes.filter((each) => each !== 'refused' && each !== 'nothing to read')).toEqual([])
     expect(reached).toHaveLength(before)
   })
@@ -212,12 +188,58 @@ describe('the gateway', () => {
   })
 })
 
+test('PR-A42 another port’s page gets nothing from the Router, even with a live route, and no request leaves', async () => {
+  await using upstream = await startUpstream()
+  await using router = await startRouter({ baseUrl: upstream.url })
+  const { port, routeId } = router
+  const outcomes = await asAPage(`127.0.0.1:${port}`, { key: routeId, path: `/r/${routeId}` })
+  expect(outcomes.filter((each) => each !== 'refused' && each !== 'nothing to read')).toEqual([])
+  expect(upstream.seen).toEqual([])
+  // The same, asked by a program of the person's, is served.
+  expect(await send(`127.0.0.1:${port}`, `/r/${routeId}/v1/responses`, '{"model":"model-a"}')).toBe(200)
+})
+
 test('DT-A23 the page that was let in works on', async () => {
   await app.page.reload()
   await app.page.getByRole('heading', { name: 'Welcome to Wheelhouse' }).waitFor({ timeout: PATIENCE_MS })
   const { sessions } = await app.call('sessions.list', {})
   expect(sessions).toEqual([])
 })
+
+/** What another port's page is told where it asks with all that a holder of the key would know, by each name of this machine. */
+function asAPage(address: string, known: { key: string; path: string }): Promise<string[]> {
+  return page.evaluate(
+    async ({ at, key, path }) => {
+      const attempt = (url: string, init: RequestInit = {}): Promise<string> =>
+        fetch(url, init).then(
+          (reply) => (reply.type === 'opaque' ? 'nothing to read' : `read ${reply.status}`),
+          () => 'refused',
+        )
+      const upgrade = (url: string): Promise<string> =>
+        new Promise((resolve) => {
+          const socket = new WebSocket(url)
+          socket.addEventListener('open', () => resolve('open'))
+          socket.addEventListener('error', () => resolve('refused'))
+        })
+      const body = '{"model":"gpt-x","input":"by a page"}'
+      // The last is a name of a stranger's that resolves to this machine.
+      const names = ['127.0.0.1', 'localhost', 'rebound.localhost']
+      return Promise.all(
+        names.flatMap((name) => {
+          const each = at.replace('127.0.0.1', name)
+          return [
+            attempt(`http://${each}${path}/v1/responses`, { method: 'POST', body }),
+            attempt(`http://${each}${path}/v1/responses`, { method: 'POST', mode: 'no-cors', body }),
+            attempt(`http://${each}/v1/responses`, { method: 'POST', headers: { 'x-api-key': key }, body }),
+            attempt(`http://${each}${path}/v1/models`, { mode: 'no-cors' }),
+            upgrade(`ws://${each}${path}/v1/responses`),
+          ]
+        }),
+      )
+    },
+    { at: address, ...known },
+  )
+}
 
 /** A request as a program makes it. Answers the status. */
 function send(at: string, path: string, body: string): Promise<number> {

@@ -27,6 +27,8 @@ describe('missingPrograms', () => {
   test.each([
     ['gnome-keyring-daemon', 'gnome-keyring-daemon: apt-get install gnome-keyring'],
     ['dbus-run-session', 'dbus-run-session: apt-get install dbus'],
+    ['dunst', 'dunst: apt-get install dunst'],
+    ['Xvfb', 'Xvfb: apt-get install xvfb'],
     ['bwrap', 'bwrap: apt-get install bubblewrap'],
   ])('names %s and its package', (name, line) => {
     expect(missingPrograms(without(name))).toEqual([line])
@@ -46,6 +48,9 @@ describe('missingPrograms', () => {
       'chromium',
       'gnome-keyring-daemon',
       'dbus-run-session',
+      'dbus-daemon',
+      'dunst',
+      'Xvfb',
       'bwrap',
       'keytar',
     ])

@@ -1,6 +1,7 @@
 import { procedures } from '../../shared/bridge/index.ts'
 import type { ProcedureInput, ProcedureName } from '../../shared/bridge/index.ts'
 import type { Command } from './index.ts'
+import { printJson } from './print.ts'
 import { UsageError } from './usage.ts'
 
 export const call: Command = (args) => {
@@ -14,7 +15,7 @@ export const call: Command = (args) => {
   return async ({ bridge }) => {
     // The host parses it against the procedure's own schema.
     const output = await bridge.call(name, input as ProcedureInput<typeof name>)
-    process.stdout.write(`${JSON.stringify(output, null, 2)}\n`)
+    printJson(output)
     return 0
   }
 }

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { Command } from './index.ts'
+import { printJson } from './print.ts'
 
 const MARK = { pass: 'ok  ', warn: 'warn', fail: 'FAIL' } as const
 
@@ -9,7 +10,7 @@ export const doctor: Command = (args) => {
   return async ({ bridge }) => {
     const { checks } = await bridge.call('system.health', {})
     if (values.json === true) {
-      process.stdout.write(`${JSON.stringify({ checks }, null, 2)}\n`)
+      printJson({ checks })
       return 0
     }
     for (const check of checks) {

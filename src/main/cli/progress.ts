@@ -2,6 +2,7 @@ import { readEvent } from '../../shared/events.ts'
 import type { ErrorInfo, SessionEvent } from '../../shared/events.ts'
 import type { RunState } from '../../shared/vocabulary.ts'
 import { visible } from './describe.ts'
+import { printJson } from './print.ts'
 
 export interface Progress {
   event(event: SessionEvent): void
@@ -21,7 +22,7 @@ export function createProgress(options: { json: boolean }): Progress {
   if (options.json) {
     return {
       event(event) {
-        process.stdout.write(`${JSON.stringify(event)}\n`)
+        printJson(event, { oneLine: true })
         const typed = readEvent(event)
         if (typed?.type === 'run_finished' || typed?.type === 'run_recovered') tellError(typed.data.error)
       },

@@ -7,6 +7,7 @@ import { EXIT } from './exit-codes.ts'
 import { followRun } from './follow.ts'
 import type { Command } from './index.ts'
 import { chooseRuntime, PROMPT_OPTIONS, readPromptOptions } from './run-options.ts'
+import { printJson } from './print.ts'
 import { UsageError } from './usage.ts'
 
 const NAME_CHARS = 60
@@ -61,7 +62,7 @@ const list: Command = (args) => {
   return async ({ bridge }) => {
     const listed = await bridge.call('schedules.list', {})
     if (values.json === true) {
-      process.stdout.write(`${JSON.stringify(listed, null, 2)}\n`)
+      printJson(listed)
       return EXIT.ok
     }
     for (const each of listed.schedules) {

@@ -1,12 +1,13 @@
 import { parseArgs } from 'node:util'
 import type { Command } from './index.ts'
+import { printJson } from './print.ts'
 
 export const sessions: Command = (args) => {
   const { values } = parseArgs({ args: [...args], options: { json: { type: 'boolean' } }, strict: true })
   return async ({ bridge }) => {
     const listed = await bridge.call('sessions.list', { limit: 100 })
     if (values.json === true) {
-      process.stdout.write(`${JSON.stringify(listed, null, 2)}\n`)
+      printJson(listed)
       return 0
     }
     for (const session of listed.sessions) {

@@ -5,6 +5,7 @@ import { AppError } from '../../shared/errors.ts'
 import { takeover as said } from '../../shared/strings/takeover.ts'
 import { EXIT } from './exit-codes.ts'
 import type { Command } from './index.ts'
+import { printJson } from './print.ts'
 import { UsageError } from './usage.ts'
 
 const ACTIONS = ['status', 'plan', 'enable', 'disable', 'repair', 'restore', 'rotate-key'] as const
@@ -62,7 +63,8 @@ export const takeover: Command = (args) => {
       )
     }
     const result = await act(bridge, action, options)
-    process.stdout.write(options.json ? `${JSON.stringify(result.json, null, 2)}\n` : result.text)
+    if (options.json) printJson(result.json)
+    else process.stdout.write(result.text)
     return EXIT.ok
   }
 }

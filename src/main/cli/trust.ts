@@ -4,6 +4,7 @@ import type { ProjectFinding } from '../../shared/bridge/index.ts'
 import { visible } from './describe.ts'
 import { EXIT } from './exit-codes.ts'
 import type { Command } from './index.ts'
+import { printJson } from './print.ts'
 import { UsageError } from './usage.ts'
 
 /** Says yes for a folder, after it was shown what that lets in; or lists the answers. */
@@ -23,7 +24,7 @@ export const trust: Command = (args) => {
     const before = await bridge.call('trust.inspect', { folder })
     const answered = await bridge.call('trust.answer', { folder, trusted: true })
     if (values.json) {
-      process.stdout.write(`${JSON.stringify({ ...before, answer: answered }, null, 2)}\n`)
+      printJson({ ...before, answer: answered })
       return EXIT.ok
     }
     process.stdout.write(
@@ -50,7 +51,7 @@ function list(json: boolean): ReturnType<Command> {
   return async ({ bridge }) => {
     const listed = await bridge.call('trust.list', {})
     if (json) {
-      process.stdout.write(`${JSON.stringify(listed, null, 2)}\n`)
+      printJson(listed)
       return EXIT.ok
     }
     for (const { folder, trusted } of listed.folders) {

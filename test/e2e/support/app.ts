@@ -55,7 +55,7 @@ const START_LIMIT_MS = 40_000
 const SERVE = join(ROOT, 'out/main/serve.js')
 const LINK = /http:\/\/127\.0\.0\.1:\d+\/#token=\S+/
 
-interface ServedHost {
+export interface ServedHost {
   child: ChildProcess
   url: string
   exited: Promise<number | null>
@@ -64,7 +64,7 @@ interface ServedHost {
 async function openInBrowser(options: OpenOptions): Promise<OpenedApp> {
   const output: string[] = []
   const consoleErrors: string[] = []
-  let host = await serve(options, output)
+  let host = await serveHost(options, output)
   const browser: Browser = await chromium.launch(chromiumOptions())
   const context: BrowserContext = await browser.newContext({ viewport: { width: 1_280, height: 840 } })
   context.on('page', (page) => watchErrors(page, consoleErrors))
@@ -88,7 +88,7 @@ async function openInBrowser(options: OpenOptions): Promise<OpenedApp> {
       await host.exited
     },
     async restart() {
-      host = await serve(options, output)
+      host = await serveHost(options, output)
     },
     async stop() {
       await browser.close()
@@ -98,8 +98,8 @@ async function openInBrowser(options: OpenOptions): Promise<OpenedApp> {
   }
 }
 
-/** Starts the browser host and waits for its link. */
-async function serve({ home, env = {}, args = [] }: OpenOptions, output: string[]): Promise<ServedHost> {
+/** Starts the browser host alone and waits for its link. */
+export async function serveHost({ home, env = {}, args = [] }: OpenOptions, output: string[]): Promise<ServedHost> {
   const child = spawn(process.execPath, [SERVE, ...args], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -104,9 +104,16 @@ describe('admission', () => {
     async () => {
       await using upstream = await startUpstream()
       await using to = await startRouter({ baseUrl: upstream.url })
-      const script = `fetch('http://127.0.0.1:${to.port}/v1/models',{headers:{authorization:'Bearer ${to.routeId}'}}).then(r=>console.log(r.status))`
-      const statusAs = async (uid: number): Promise<string> => {
-        const child = spawn('/usr/bin/env', ['node', '-e', script], {
+      const base = `http://127.0.0.1:${to.port}`
+      const asks = [
+        [`${base}/v1/models`, `Bearer ${to.routeId}`],
+        [`${base}/r/${to.routeId}/v1/models`, ''],
+        [`${base}/v1/models`, ''],
+      ]
+      const script = `for (const [url, authorization] of ${JSON.stringify(asks)})
+        console.log((await fetch(url, { headers: { authorization } })).status)`
+      const statusesAs = async (uid: number): Promise<string> => {
+        const child = spawn('/usr/bin/env', ['node', '--input-type=module', '-e', script], {
           uid,
           gid: uid,
           cwd: '/',
@@ -115,10 +122,11 @@ describe('admission', () => {
         let printed = ''
         child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()))
         await once(child, 'close')
-        return printed.trim()
+        return printed.trim().split('\n').join(' ')
       }
-      expect(await statusAs(65_534)).toBe('403')
-      expect(await statusAs(0)).toBe('200')
+      // By the route id as a key, by the route's address, and without either.
+      expect(await statusesAs(65_534)).toBe('403 403 403')
+      expect(await statusesAs(0)).toBe('200 200 403')
     },
   )
 
