@@ -9,7 +9,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   ],
   [/\b(?:sk-|ghp_|github_pat_|xox[a-z]-|AKIA)[\w-]{6,}/g, '[secret]'],
   [/\beyJ[\w-]{8,}\.[\w-]{4,}\.[\w-]*/g, '[secret]'],
-  [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/:@]*:[^\s/@]+@/gi, '$1[secret]@'],
+  [/\b([a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/:@]*:[^\s/@]+@/gi, '$1[secret]@'],
 ]
 
 /** Blanks what looks like a credential. The registered secrets are blanked by whoever knows them. */
