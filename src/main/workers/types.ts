@@ -593,6 +593,8 @@ export interface Redactor {
   lines(text: string): string[]
   /** Registered secrets alone: for content and for a permission's exact action. */
   exact: (text: string) => string
+  /** `exact` of a text that goes on: what may be the beginning of a secret at its end is left out. */
+  beginning(text: string): string
   /** The stream form of `exact`. */
   stream(): { push(chunk: string): string; end(): string }
   error(thrown: unknown): WorkerError

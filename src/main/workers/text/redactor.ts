@@ -4,7 +4,7 @@
  */
 import { realpathSync } from 'node:fs'
 import { AppError } from '../../../shared/errors.ts'
-import { createSecret, createSecretRegistry } from '../../platform/index.ts'
+import { createSecret, createSecretRegistry, REDACTED } from '../../platform/index.ts'
 import type { Log, LogFields, SecretRegistry } from '../../platform/types.ts'
 import { BASE_ENV } from '../launch/env.ts'
 import { WorkerError } from '../errors.ts'
@@ -12,6 +12,8 @@ import { LIMITS } from '../limits.ts'
 import type { Redaction, Redactor } from '../types.ts'
 
 const SHORTEST_VALUE = 6
+/** Fewer characters of a secret tell nothing, and end many an ordinary word. */
+const SHORTEST_PIECE = 4
 const BEARER = /\bBearer[ \t]+\S+/gi
 const CREDENTIAL = /[A-Za-z0-9_-]{40,}/g
 const SHORTEST_CREDENTIAL = 40
@@ -63,6 +65,15 @@ export function createRedactor(registry: SecretRegistry, redaction: Redaction): 
     })
   }
 
+  const stream: Redactor['stream'] = () => {
+    const outer = registry.stream()
+    const inner = named.stream()
+    return {
+      push: (chunk) => inner.push(outer.push(chunk)),
+      end: () => inner.push(outer.end()) + inner.end(),
+    }
+  }
+
   return {
     sanitize,
     line,
@@ -74,14 +85,13 @@ export function createRedactor(registry: SecretRegistry, redaction: Redaction): 
       return kept.slice(-LIMITS.stderrLines).map((each) => cutBytes(each, LIMITS.stderrLineBytes))
     },
     exact,
-    stream() {
-      const outer = registry.stream()
-      const inner = named.stream()
-      return {
-        push: (chunk) => inner.push(outer.push(chunk)),
-        end: () => inner.push(outer.end()) + inner.end(),
-      }
+    beginning(text) {
+      const reading = stream()
+      const sure = reading.push(text)
+      const rest = reading.end()
+      return rest.length < SHORTEST_PIECE || rest === REDACTED ? sure + rest : sure
     },
+    stream,
     error,
     log: (to) => sanitizedLog(to, sanitize),
     with: (more) =>

@@ -102,7 +102,8 @@ describe('titleLine, W-61', () => {
     [`echo ${key} > a\nsecond`, 'echo [secret] > a …'],
     // What the cut leaves of a secret is left out.
     [`${'x'.repeat(190)}${key} and more`, `${'x'.repeat(190)} …`],
-    [`echo ${key}\nsecond`, 'echo …'],
+    [`echo ${key}\nsecond`, 'echo [secret] …'],
+    ['ls -ls\nsecond', 'ls -ls …'],
   ])('W-26 of %j is %j', (text, title) => {
     expect(titleLine(text, redactor)).toBe(title)
   })

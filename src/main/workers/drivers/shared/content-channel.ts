@@ -126,11 +126,11 @@ function sizeOf(part: ToolContent): number {
 }
 
 /** What is not complete may end in the middle of a secret: what could be its beginning waits for the rest. */
-function exactPart(part: ToolContent, { exact, stream }: Redactor, complete: boolean): ToolContent {
+function exactPart(part: ToolContent, { exact, beginning }: Redactor, complete: boolean): ToolContent {
   switch (part.type) {
     case 'text':
     case 'output':
-      return { ...part, text: complete ? exact(part.text) : stream().push(part.text) }
+      return { ...part, text: complete ? exact(part.text) : beginning(part.text) }
     case 'diff':
       return {
         ...part,

@@ -6,10 +6,10 @@ const TITLE_CHARS = 200
  * What a tool call goes by: the first line of what it does, exact but for registered secrets, cut where it is long or goes
  * on. What the cut leaves of a secret is left out.
  */
-export function titleLine(text: string, redactor: Pick<Redactor, 'exact' | 'stream'>): string {
+export function titleLine(text: string, redactor: Pick<Redactor, 'exact' | 'beginning'>): string {
   const said = text.trim()
   const lineBreak = said.indexOf('\n')
   const end = Math.min(lineBreak === -1 ? said.length : lineBreak, TITLE_CHARS)
   if (end === said.length) return redactor.exact(said)
-  return `${redactor.stream().push(said.slice(0, end)).trimEnd().toWellFormed()} …`
+  return `${redactor.beginning(said.slice(0, end)).trimEnd().toWellFormed()} …`
 }
