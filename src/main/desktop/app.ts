@@ -17,6 +17,7 @@ import { serveIpc } from './ipc.ts'
 import { lockDown } from './lockdown.ts'
 import { appMenu } from './menu.ts'
 import { systemNotifications } from './notifications.ts'
+import { onAway } from './power.ts'
 import { ORIGIN, serveAppScheme } from './scheme.ts'
 import { createShutdown } from './shutdown.ts'
 import { createTray } from './tray.ts'
@@ -105,6 +106,7 @@ export async function runApp(options: AppOptions): Promise<RunningApp> {
   }
   followTheme()
   const theme = settings.subscribe(followTheme)
+  const away = onAway(electron.powerMonitor, () => host.providers.dropKeys())
 
   const listening = await createHostControl().listen(paths.dataDir, (connection) => void host.attach(connection, 'cli'))
   open(options.args.includes('--demo') ? { kind: 'session', sessionId: await openDemo(host) } : undefined)
@@ -116,6 +118,7 @@ export async function runApp(options: AppOptions): Promise<RunningApp> {
       { name: 'notifications', run: () => notifications[Symbol.dispose]() },
       { name: 'tray', run: () => tray?.[Symbol.dispose]() },
       { name: 'theme', run: () => theme[Symbol.dispose]() },
+      { name: 'power', run: () => away[Symbol.dispose]() },
       { name: 'windows', run: () => windows.closeAll() },
       { name: 'control socket', run: () => listening[Symbol.asyncDispose]() },
       { name: 'browsers', run: () => web.stop() },

@@ -11,6 +11,7 @@ export type ElectronApi = Pick<
   | 'nativeImage'
   | 'nativeTheme'
   | 'Notification'
+  | 'powerMonitor'
   | 'protocol'
   | 'session'
   | 'shell'

@@ -117,8 +117,8 @@ export async function openSystem(
   await discovery.load()
 
   const credentials = await openCredentials(deps, at('secrets'))
-  let { store: keyStore, backend } = credentials
-  const keys = createKeys({ store: keyStore, secrets, log })
+  let { backend } = credentials
+  const keys = createKeys({ store: credentials.store, secrets, log })
   const environmentKey = createEnvironmentKeys(deps.environment, secrets)
   const upstream = createUpstream({
     ...(deps.resolve === undefined ? {} : { resolve: deps.resolve }),
@@ -285,10 +285,11 @@ export async function openSystem(
     async moveKeys(to: 'keychain' | 'file'): Promise<void> {
       if (backend === to) return
       const { store: next, flip } = await openOtherStore({ ...deps, dir: at('secrets') }, to)
-      await moveKeys(keyStore, next, { flip, log })
-      keyStore = next
+      await keys.move(async (from) => {
+        await moveKeys(from, next, { flip, log })
+        return next
+      })
       backend = next.backend
-      keys.moveTo(next)
     },
     /** Compares what was restored with what the catalog says today; changes nothing. */
     checkRestored(): void {

@@ -11,6 +11,7 @@ export { app } from './app.ts'
 export { BrowserWindow } from './browser-window.ts'
 export { ipcMain } from './ipc-main.ts'
 export { nativeTheme } from './native-theme.ts'
+export { powerMonitor } from './power-monitor.ts'
 export { protocol } from './scheme.ts'
 export { dialog, Menu, nativeImage, Notification, session, shell, Tray } from './system.ts'
 

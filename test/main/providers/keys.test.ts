@@ -35,6 +35,41 @@ test('a key is read from the store once, and again after it was dropped', async 
   expect(store.reads()).toBe(2)
 })
 
+test('a key that is read while it is exchanged is not kept: the next read finds the new one', async () => {
+  const { store, secrets } = openKeys()
+  const { promise: written, resolve: write } = Promise.withResolvers<void>()
+  const slow = {
+    ...store,
+    set: async (ref: string, secret: Parameters<typeof store.set>[1]) => {
+      await written
+      return await store.set(ref, secret)
+    },
+  }
+  await store.set('gateway:local', createSecret('whg_old_key'))
+  const keys = createKeys({ store: slow, secrets, log: createMemoryLog() })
+  const exchanged = keys.set('gateway:local', createSecret('whg_new_key'))
+  expect((await keys.get('gateway:local'))?.reveal('store')).toBe('whg_old_key')
+  // One is still under way when the new key is there.
+  const late = keys.get('gateway:local')
+  write()
+  await Promise.all([exchanged, late])
+  expect((await keys.get('gateway:local'))?.reveal('store')).toBe('whg_new_key')
+})
+
+test('no key is written while all move, so that none stays behind', async () => {
+  const { store, keys } = openKeys()
+  const next = createMemoryCredentials()
+  const { promise: moved, resolve: end } = Promise.withResolvers<void>()
+  const move = keys.move(async () => {
+    await moved
+    return next
+  })
+  const set = keys.set('provider:a:1', createSecret(CANARY))
+  end()
+  await Promise.all([move, set])
+  expect([store.snapshotRefs(), next.snapshotRefs()]).toEqual([[], ['provider:a:1']])
+})
+
 test('a key is redacted while it is held, and a dropped one is no longer in memory', async () => {
   const { keys, secrets } = openKeys()
   await keys.set('provider:a:1', createSecret(CANARY))

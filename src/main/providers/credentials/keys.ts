@@ -4,6 +4,7 @@
  */
 import { AppError } from '../../../shared/errors.ts'
 import type { Log, PersistOutcome, Secret, SecretRegistry } from '../../platform/types.ts'
+import { createMutex } from '../mutex.ts'
 import { credentialHint } from './hint.ts'
 import type { CredentialStore } from './types.ts'
 
@@ -24,8 +25,8 @@ export interface Keys {
   hint(ref: string): string | null
   loadHints(refs: readonly string[]): Promise<void>
   drop(): void
-  /** The same keys, held by another store from now on. */
-  moveTo(store: CredentialStore): void
+  /** The same keys, held from then on by the store that `work` answers; no key is written meanwhile. */
+  move(work: (from: CredentialStore) => Promise<CredentialStore>): Promise<void>
 }
 
 interface Held {
@@ -36,6 +37,7 @@ interface Held {
 export function createKeys(deps: { store: CredentialStore; secrets: SecretRegistry; log: Log }): Keys {
   const { secrets, log } = deps
   let { store } = deps
+  const writing = createMutex()
   const held = new Map<string, Held>()
   const present = new Set<string>()
   const hints = new Map<string, string>()
@@ -79,21 +81,24 @@ export function createKeys(deps: { store: CredentialStore; secrets: SecretRegist
       return store.backend
     },
     available: () => store.available(),
-    async set(ref, secret) {
-      forget(ref)
-      const outcome = await store.set(ref, secret)
-      if (!outcome.applied) return outcome
-      present.add(ref)
-      hints.set(ref, credentialHint(secret.reveal('store')))
-      return outcome
-    },
+    set: (ref, secret) =>
+      writing.run(async () => {
+        const outcome = await store.set(ref, secret)
+        // Only now: a read of before may have found the old one while this was under way.
+        forget(ref)
+        if (!outcome.applied) return outcome
+        present.add(ref)
+        hints.set(ref, credentialHint(secret.reveal('store')))
+        return outcome
+      }),
     get,
-    async delete(ref) {
-      forget(ref)
-      const outcome = await store.delete(ref)
-      if (outcome.applied) present.delete(ref)
-      return outcome
-    },
+    delete: (ref) =>
+      writing.run(async () => {
+        const outcome = await store.delete(ref)
+        forget(ref)
+        if (outcome.applied) present.delete(ref)
+        return outcome
+      }),
     async survey() {
       try {
         const refs = await store.refs()
@@ -124,9 +129,11 @@ export function createKeys(deps: { store: CredentialStore; secrets: SecretRegist
       for (const entry of held.values()) entry.registered[Symbol.dispose]()
       held.clear()
     },
-    moveTo(next) {
-      version += 1
-      store = next
-    },
+    move: (work) =>
+      writing.run(async () => {
+        const next = await work(store)
+        version += 1
+        store = next
+      }),
   }
 }
