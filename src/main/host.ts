@@ -32,7 +32,14 @@ import { createRuntime, runtimeMigrations } from './runtime/index.ts'
 import type { Runtime } from './runtime/index.ts'
 import { createSchedules, scheduleMigrations } from './schedules/index.ts'
 import { createFiringPort } from './schedules-port.ts'
-import { BASE_ENV, buildEnv, createBubblewrapLauncher, createWorkers, loginShellPath } from './workers/index.ts'
+import {
+  BASE_ENV,
+  buildEnv,
+  createBubblewrapLauncher,
+  createWorkers,
+  doorsOut,
+  loginShellPath,
+} from './workers/index.ts'
 import { APP_VERSION } from './version.ts'
 
 export interface HostOptions {
@@ -151,7 +158,12 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
       home: join(paths.dataDir, 'agent'),
     },
   })
-  const sandbox = createBubblewrapLauncher({ clock, path: env['PATH'], stateDir: paths.dataDir })
+  const sandbox = createBubblewrapLauncher({
+    clock,
+    path: env['PATH'],
+    stateDir: paths.dataDir,
+    doors: [paths.hostSocket, ...doorsOut(env, process.getuid?.() ?? 0)],
+  })
   const mcp = createMcpServers({ ...platform, secretStore: providers.secretStore })
   const trust = createFolderTrust({ clock, log, store, hostEnv })
   const executor = createAgentExecutor({

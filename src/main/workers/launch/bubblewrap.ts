@@ -3,6 +3,7 @@
  * own processes alone; when it ends, all of them do. Everything that cannot be honoured is refused before it runs.
  */
 import { execFile } from 'node:child_process'
+import { stat } from 'node:fs/promises'
 import { isAbsolute, relative } from 'node:path'
 import type { Clock } from '../../platform/types.ts'
 import { LIMITS } from '../limits.ts'
@@ -23,13 +24,15 @@ export interface BubblewrapDeps {
   clock: Clock
   /** `PATH` of the host. */
   path: string | undefined
-  /** Wheelhouse's own folder: neither it nor what lies above it may be written from inside. */
+  /** Wheelhouse's own folder: neither it nor what lies above it may be written from inside, and it is not seen there. */
   stateDir: string
+  /** Sockets, and folders of them, that are not reached from inside. One that is not there is no error. */
+  doors?: readonly string[]
   platform?: NodeJS.Platform
 }
 
 export function createBubblewrapLauncher(deps: BubblewrapDeps): Sandbox {
-  const { clock, stateDir, platform = process.platform } = deps
+  const { clock, stateDir, doors = [], platform = process.platform } = deps
   const receipts = new Map<string, Receipt[]>()
   let usable: { program: string; version: string } | null = null
 
@@ -84,6 +87,7 @@ export function createBubblewrapLauncher(deps: BubblewrapDeps): Sandbox {
       if (confine.network === 'none') args.push('--unshare-net')
       args.push('--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc')
       const mounts = [
+        ...(await Promise.all([stateDir, ...doors].map(hidden))).flat(),
         ...[...new Set(writable)].map((path) => ({ path, mount: ['--bind', path, path] })),
         ...readOnly.map((path) => ({ path, mount: ['--ro-bind-try', path, path] })),
         ...scratch.map((path) => ({ path, mount: ['--tmpfs', path] })),
@@ -101,6 +105,13 @@ export function createBubblewrapLauncher(deps: BubblewrapDeps): Sandbox {
 
 function isRecent(major: number, minor: number): boolean {
   return major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])
+}
+
+/** A folder is empty, and nobody listens at anything else. */
+async function hidden(path: string): Promise<{ path: string; mount: string[] }[]> {
+  const there = await stat(path).catch(() => null)
+  if (there === null) return []
+  return [{ path, mount: there.isDirectory() ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path] }]
 }
 
 /** `path` is `folder`, or lies in it. */

@@ -1,6 +1,9 @@
 /** Linux, with the bwrap that `npm run programs` asks for. */
-import { spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { createBubblewrapLauncher } from '../../../../src/main/workers/index.ts'
 import type { Scope, SessionConfig } from '../../../../src/main/workers/index.ts'
@@ -13,6 +16,12 @@ import type { Harness } from '../harness.ts'
 const PATH = process.env['PATH']
 const launcherAt = (stateDir: string, more: object = {}) =>
   createBubblewrapLauncher({ clock, path: PATH, stateDir, ...more })
+
+async function listening(path: string): Promise<{ path: string } & AsyncDisposable> {
+  const server = createServer((socket) => socket.destroy()).listen(path)
+  await once(server, 'listening')
+  return { path, [Symbol.asyncDispose]: async () => void (await promisify(server.close.bind(server))()) }
+}
 
 function confined(h: Harness, cfg: SessionConfig, network: 'host' | 'none', readOnly: string[] = []): SessionConfig {
   const confine = { network, writable: [h.dir], readOnly }
@@ -92,5 +101,34 @@ describe.runIf(process.platform === 'linux')('a confined worker', () => {
     const { stdout } = spawnSync(launched.command.path, launched.command.args, { encoding: 'utf8', timeout: 30_000 })
     expect(stdout.split('\n').filter(Boolean)).toEqual(['home', 'home/kept/deep', 'home/scratch', 'new'])
     expect(readdirSync(dir.at('home/scratch'))).toEqual(['of-another'])
+  })
+
+  test('WK-56 the host’s own folder is not seen but for what is given of it, and no door leads to who acts outside', async () => {
+    using dir = createTempDir()
+    for (const name of ['state/private', 'project', 'doors']) mkdirSync(dir.at(name), { recursive: true })
+    writeFileSync(dir.at('state/secrets.json'), '')
+    await using bus = await listening(dir.at('bus'))
+    await using other = await listening(dir.at('doors/other'))
+    const confine = { network: 'host' as const, writable: [], readOnly: [] }
+    const [workDir, privateDir] = [dir.at('project'), dir.at('state/private')]
+    const scope: Scope = { runId: 'r', workerId: 'w', workDir, privateDir, socketDir: privateDir, confine }
+    const script = `
+      const { readdirSync, writeFileSync } = require('node:fs')
+      const [state, ...sockets] = process.argv.slice(1)
+      writeFileSync(state + '/private/mine', '')
+      const reach = (path) => new Promise((resolve) =>
+        require('node:net').connect(path).on('connect', () => resolve('reached')).on('error', ({ code }) => resolve(code)))
+      Promise.all(sockets.map(reach)).then((reached) => {
+        console.log(JSON.stringify({ seen: readdirSync(state), reached }))
+        process.exit()
+      })`
+    const args = ['-e', script, dir.at('state'), bus.path, other.path]
+    const command = { path: process.execPath, args, env: {}, cwd: workDir }
+    const doors = [bus.path, dir.at('doors'), dir.at('none')]
+    const sandbox = launcherAt(dir.at('state'), { doors })
+    const launched = await sandbox.launch({ scope, command }, new AbortController().signal)
+    const { stdout } = await promisify(execFile)(launched.command.path, [...launched.command.args], { timeout: 30_000 })
+    expect(JSON.parse(stdout)).toEqual({ seen: ['private'], reached: ['ECONNREFUSED', 'ENOENT'] })
+    expect(existsSync(dir.at('state/private/mine'))).toBe(true)
   })
 })
