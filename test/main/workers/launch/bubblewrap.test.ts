@@ -20,7 +20,7 @@ const launcherAt = (stateDir: string, more: object = {}) =>
 async function listening(path: string): Promise<{ path: string } & AsyncDisposable> {
   const server = createServer((socket) => socket.destroy()).listen(path)
   await once(server, 'listening')
-  return { path, [Symbol.asyncDispose]: async () => void (await promisify(server.close.bind(server))()) }
+  return { path, [Symbol.asyncDispose]: () => promisify(server.close.bind(server))() }
 }
 
 function confined(h: Harness, cfg: SessionConfig, network: 'host' | 'none', readOnly: string[] = []): SessionConfig {
