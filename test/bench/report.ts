@@ -1,8 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
 import { isMet } from './types.ts'
-import type { Benchmark, Figure } from './types.ts'
+import type { Figure } from './types.ts'
 
 export interface Machine {
   cpu: string
@@ -10,13 +10,20 @@ export interface Machine {
   memoryGB: number
   kernel: string
   node: string
-  /** Processes that wanted a core in the minute before: what else was going on. */
-  load: number
 }
 
 export interface Result {
-  benchmark: Pick<Benchmark, 'name' | 'how'>
+  name: string
+  how: string
+  date: string
+  /** Processes that wanted a core in the minute before it: what else was going on. */
+  load: number
   figures: readonly Figure[]
+}
+
+export interface Report {
+  machine: Machine
+  results: readonly Result[]
 }
 
 export function thisMachine(): Machine {
@@ -27,9 +34,10 @@ export function thisMachine(): Machine {
     memoryGB: Math.round(totalmem() / 1e9),
     kernel: `${type()} ${release()}`,
     node: process.version,
-    load: Math.round((loadavg()[0] ?? 0) * 10) / 10,
   }
 }
+
+export const loadNow = (): number => Math.round((loadavg()[0] ?? 0) * 10) / 10
 
 /** For the terminal: one figure a line. */
 export function lineOf(figure: Figure): string {
@@ -38,39 +46,59 @@ export function lineOf(figure: Figure): string {
   return `  ${isMet(figure) ? 'ok    ' : 'MISSED'}  ${name}: ${shown(figure.value, figure.unit)} (${bound})`
 }
 
-/** Writes `benchmarks.json` and `benchmarks.md`, whole. */
-export function writeReport(folder: string, report: { date: string; machine: Machine; results: readonly Result[] }) {
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, 'benchmarks.json'), `${JSON.stringify(report, null, 2)}\n`)
+/** Writes `benchmarks.json` and `benchmarks.md`. Of what was not run now, the figures of before stay if it was the same machine. */
+export function writeReport(folder: string, { machine, results }: Report, order: readonly string[]): void {
+  const file = join(folder, 'benchmarks.json')
+  const before = readReport(file)
+  const known = new Map(
+    (sameMachine(before?.machine, machine) ? (before?.results ?? []) : []).map((each) => [each.name, each]),
+  )
+  for (const each of results) known.set(each.name, each)
+  const report = { machine, results: order.flatMap((name) => known.get(name) ?? []) }
+  writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`)
   writeFileSync(join(folder, 'benchmarks.md'), asMarkdown(report))
 }
 
-function asMarkdown({ date, machine, results }: Parameters<typeof writeReport>[1]): string {
-  const rows = results.flatMap(({ benchmark, figures }) =>
+/** It is a file of ours; what is not of today's form counts as none. */
+function readReport(file: string): Report | null {
+  try {
+    const report: Report = JSON.parse(readFileSync(file, 'utf8'))
+    return report.results.every(({ name, figures }) => typeof name === 'string' && Array.isArray(figures))
+      ? report
+      : null
+  } catch {
+    return null
+  }
+}
+
+const sameMachine = (before: Machine | undefined, now: Machine): boolean =>
+  JSON.stringify(before) === JSON.stringify(now)
+
+function asMarkdown({ machine, results }: Report): string {
+  const rows = results.flatMap(({ name: benchmark, date, load, figures }) =>
     figures.map((figure) => {
       const { name, unit, value, samples, target } = figure
       const range =
         samples.length > 1 ? `${shown(Math.min(...samples), unit)} to ${shown(Math.max(...samples), unit)}` : ''
       const bound = `${target.kind === 'at_most' ? 'at most' : 'at least'} ${target.value}`
-      return `| ${benchmark.name} | ${name} | ${shown(value, unit)} | ${range} | ${bound} | ${isMet(figure) ? 'yes' : '**no**'} |`
+      return `| ${benchmark} | ${name} | ${shown(value, unit)} | ${range} | ${bound} | ${isMet(figure) ? 'yes' : '**no**'} | ${date} | ${load} |`
     }),
   )
   return `# Benchmarks
 
-Written by \`npm run bench\`; do not edit. The samples are in [benchmarks.json](benchmarks.json).
+Written by \`npm run bench -- --write\`; do not edit. The samples are in [benchmarks.json](benchmarks.json). Load: how many
+processes wanted a core in the minute before.
 
-- Date: ${date}
 - Machine: ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGB} GB, ${machine.kernel}
 - Node: ${machine.node}
-- Load when it began: ${machine.load}
 
-| benchmark | figure | median | range | target | met |
-| --- | --- | ---: | ---: | ---: | --- |
+| benchmark | figure | median | range | target | met | date | load |
+| --- | --- | ---: | ---: | ---: | --- | --- | ---: |
 ${rows.join('\n')}
 
 ## How each is measured
 
-${results.map(({ benchmark }) => `- **${benchmark.name}**: ${benchmark.how}`).join('\n')}
+${results.map(({ name, how }) => `- **${name}**: ${how}`).join('\n')}
 `
 }
 

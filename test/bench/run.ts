@@ -1,8 +1,9 @@
 /**
- * `npm run bench [name or group…]`: runs the benchmarks one after another, each against its baseline in the same run, and ends with
- * 1 when a target is missed. A run of all of them is written to docs/.
+ * `npm run bench [-- --write] [name or group…]`: runs the benchmarks one after another, each against its baseline in the same
+ * run, and ends with 1 when a target is missed. With `--write` their figures take the place of the earlier ones in docs/.
  */
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { admission } from './admission.ts'
 import { agentStreams } from './agent-streams.ts'
 import { classify } from './classify.ts'
@@ -12,7 +13,7 @@ import { hostIdle, hostQuiet, hostStart, warmPrompt } from './host.ts'
 import { idleSessions } from './idle-sessions.ts'
 import { largeDatabase } from './large-database.ts'
 import { reading } from './reading.ts'
-import { lineOf, thisMachine, writeReport } from './report.ts'
+import { lineOf, loadNow, thisMachine, writeReport } from './report.ts'
 import type { Result } from './report.ts'
 import { router } from './rivals.ts'
 import { routerFirstByte } from './router.ts'
@@ -47,7 +48,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   workersAtOnce,
 ]
 
-const names = process.argv.slice(2)
+const { values, positionals: names } = parseArgs({ allowPositionals: true, options: { write: { type: 'boolean' } } })
 const isAskedFor = ({ name, group }: Benchmark): boolean =>
   names.includes(name) || (group !== undefined && names.includes(group))
 const unknown = names.filter(
@@ -60,19 +61,19 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 
-const machine = thisMachine()
 const results: Result[] = []
 for (const benchmark of BENCHMARKS) {
   const { name, how } = benchmark
   if (names.length > 0 && !isAskedFor(benchmark)) continue
   console.log(`${name}: ${how}`)
+  const load = loadNow()
   const figures = await benchmark.run()
   for (const figure of figures) console.log(lineOf(figure))
-  results.push({ benchmark: { name, how }, figures })
+  results.push({ name, how, date: new Date().toISOString().slice(0, 10), load, figures })
 }
 
-if (names.length === 0) {
-  const date = new Date().toISOString().slice(0, 10)
-  writeReport(join(import.meta.dirname, '../../docs'), { date, machine, results })
+if (values.write === true) {
+  const order = BENCHMARKS.map(({ name }) => name)
+  writeReport(join(import.meta.dirname, '../../docs'), { machine: thisMachine(), results }, order)
 }
 process.exitCode = results.some(({ figures }) => !figures.every(isMet)) ? 1 : 0
