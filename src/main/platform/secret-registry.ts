@@ -107,6 +107,13 @@ function createRedactingStream(current: () => WordList): ReturnType<SecretRegist
   return {
     push(chunk) {
       const fresh = current()
+      if (held === '' && fresh === words) {
+        // As nearly always: nothing is held, and nothing of this is held back.
+        scanner.scan(chunk, 0, found)
+        if (spans.length === 0 && scanner.depth() === 0) return chunk
+        held = chunk
+        return release(held.length - scanner.depth())
+      }
       const from = fresh === words ? held.length : 0
       if (fresh !== words) {
         // A secret was added or taken away: what is still here is looked at again.

@@ -33,8 +33,8 @@ export function compileWords(wordLists: readonly Iterable<string>[]): WordList {
   for (const word of words) addWord(root, word)
   linkFallbacks(root)
   const { window, candidate } = compileSkips(words)
-  const mayBegin = new Uint8Array(256)
-  for (const code of root.next.keys()) mayBegin[code & 255] = 1
+  const mayBegin = new Uint8Array(PAIRS)
+  for (const word of words) mayBegin[pairAt(word, 0)] = 1
 
   return {
     candidate,
@@ -48,7 +48,8 @@ export function compileWords(wordLists: readonly Iterable<string>[]): WordList {
               const next = candidate(text, index)
               // What is left is shorter than any word: it may be the beginning of one.
               index = next === -1 ? Math.max(index, text.length - window + 1) : next
-              while (index < text.length && mayBegin[text.charCodeAt(index) & 255] === 0) index += 1
+              // The last character is looked at alone.
+              while (index < text.length - 1 && mayBegin[pairAt(text, index)] === 0) index += 1
               if (index >= text.length) return
             }
             at = follow(root, at, text.charCodeAt(index))
@@ -65,6 +66,13 @@ export function compileWords(wordLists: readonly Iterable<string>[]): WordList {
   }
 }
 
+const PAIRS = 0x1000
+
+/** Of a character and the one after it. */
+function pairAt(text: string, index: number): number {
+  return ((text.charCodeAt(index) << 5) ^ text.charCodeAt(index + 1)) & (PAIRS - 1)
+}
+
 const BLOCK = 3
 /** A longer window skips more, but leaves more of a text's end to be looked at one by one. */
 const MAX_WINDOW = 32
@@ -79,7 +87,8 @@ function hashAt(text: string, last: number): number {
 function compileSkips(words: readonly string[]): { window: number } & Pick<WordList, 'candidate'> {
   if (words.length === 0) return { window: 1, candidate: () => -1 }
   const window = words.reduce((shortest, word) => Math.min(shortest, word.length), MAX_WINDOW)
-  const skips = new Uint8Array(HASHES).fill(window - BLOCK + 1)
+  const longest = window - BLOCK + 1
+  const skips = new Uint8Array(HASHES).fill(longest)
   for (const word of words) {
     for (let last = BLOCK - 1; last < window; last++) {
       const hash = hashAt(word, last)
@@ -90,7 +99,15 @@ function compileSkips(words: readonly string[]): { window: number } & Pick<WordL
     window,
     candidate(text, from) {
       let last = from + window - 1
+      const end = text.length - 3 * longest
       while (last < text.length) {
+        // Four at once, for as long as none holds the next back: each is looked up without waiting for the one before.
+        while (last < end) {
+          const near = (skips[hashAt(text, last)] ?? 0) + (skips[hashAt(text, last + longest)] ?? 0)
+          const far = (skips[hashAt(text, last + 2 * longest)] ?? 0) + (skips[hashAt(text, last + 3 * longest)] ?? 0)
+          if (near + far < 4 * longest) break
+          last += 4 * longest
+        }
         const skip = skips[hashAt(text, last)] ?? 0
         if (skip === 0) return last - window + 1
         last += skip

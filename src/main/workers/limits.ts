@@ -37,6 +37,8 @@ export const LIMITS = {
   /** A permission's exact action; what is over makes it `complete: false`. */
   actionBytes: 4_194_304,
   toolCalls: 1_024,
+  /** Of what an agent says of its calls, all that is remembered of a session's together. */
+  toolCallChars: 8_388_608,
   toolCallIdBytes: 256,
   locations: 64,
   locationBytes: 4_096,

@@ -74,6 +74,9 @@ export function createRedactor(registry: SecretRegistry, redaction: Redaction): 
     }
   }
 
+  /** Ends empty with every text, and so serves all of them. */
+  const reading = stream()
+
   return {
     sanitize,
     line,
@@ -86,7 +89,6 @@ export function createRedactor(registry: SecretRegistry, redaction: Redaction): 
     },
     exact,
     beginning(text) {
-      const reading = stream()
       const sure = reading.push(text)
       const rest = reading.end()
       return rest.length < SHORTEST_PIECE || rest === REDACTED ? sure + rest : sure

@@ -1,9 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { createSecret, createSecretRegistry } from '../../../../src/main/platform/index.ts'
+import { createToolCalls } from '../../../../src/main/workers/drivers/acp/tools.ts'
 import { SessionUpdate, plainUpdate } from '../../../../src/main/workers/drivers/acp/wire.ts'
 import { Item, plainCommand } from '../../../../src/main/workers/drivers/codex/wire.ts'
+import { readInput } from '../../../../src/main/workers/drivers/claude/tools.ts'
+import { readAssistant, readBlock, readStreamEvent } from '../../../../src/main/workers/drivers/claude/wire.ts'
 import { keepNewest } from '../../../../src/main/workers/drivers/shared/keep-newest.ts'
+import { createNewest } from '../../../../src/main/workers/drivers/shared/newest.ts'
 import { titleLine } from '../../../../src/main/workers/drivers/shared/title-line.ts'
 import { createRedactor } from '../../../../src/main/workers/text/redactor.ts'
 
@@ -71,6 +76,190 @@ describe('what is read by hand', () => {
   })
 })
 
+describe('what is read of Claude Code by hand is what a schema would make of it', () => {
+  const wrong = fc.constantFrom<unknown>(null, undefined, 0, '', [], {}, true)
+  const own = z.unknown().transform((parent) => parent === null || parent === undefined)
+
+  test('W-21 a block of a message', () => {
+    const id = z.string().max(4_096)
+    const Block = z.discriminatedUnion('type', [
+      z.object({ type: z.literal('text'), text: z.string() }),
+      z.object({ type: z.literal('thinking'), thinking: z.string() }),
+      z.object({ type: z.literal('tool_use'), id, name: z.string(), input: z.unknown().optional() }),
+      z
+        .object({
+          type: z.literal('tool_result'),
+          tool_use_id: id,
+          content: z.unknown().optional(),
+          is_error: z.unknown().optional(),
+        })
+        .transform(({ type, tool_use_id: toolCallId, content, is_error: failed }) => ({
+          type,
+          toolCallId,
+          content,
+          failed: failed === true,
+        })),
+    ])
+    const ids = mostly(fc.oneof(fc.string(), fc.constantFrom('i'.repeat(4_096), 'i'.repeat(4_097))))
+    const block = fc.record(
+      {
+        type: mostly(fc.constantFrom('text', 'thinking', 'tool_use', 'tool_result', 'image')),
+        text: mostly(fc.string()),
+        thinking: mostly(fc.string()),
+        id: ids,
+        name: mostly(fc.string()),
+        input: fc.jsonValue(),
+        tool_use_id: ids,
+        content: fc.jsonValue(),
+        is_error: mostly(fc.boolean()),
+      },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(fc.oneof({ weight: 20, arbitrary: block }, wrong), (given) => {
+        expect(readBlock(given)).toEqual(Block.safeParse(given).data ?? null)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('W-21 a message', () => {
+    const Assistant = z
+      .object({
+        message: z.object({ id: z.string(), content: z.array(z.unknown()) }),
+        parent_tool_use_id: own,
+        error: z.string().nullable().catch(null),
+      })
+      .transform(({ message, parent_tool_use_id: isOwn, error }) => ({
+        id: message.id,
+        blocks: message.content,
+        own: isOwn,
+        error,
+      }))
+    const message = fc.record(
+      { id: mostly(fc.string()), content: mostly(fc.array(fc.jsonValue(), { maxLength: 3 })) },
+      { requiredKeys: [] },
+    )
+    const line = fc.record(
+      { message: mostly(message), parent_tool_use_id: mostly(fc.constant(null)), error: mostly(fc.string()) },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(line, (given) => {
+        // A field that is not there is one without a value.
+        const whole = { parent_tool_use_id: undefined, error: undefined, ...given }
+        expect(readAssistant(given)).toEqual(Assistant.safeParse(whole).data ?? null)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('W-21 a piece of a message', () => {
+    const Delta = z.object({ type: z.unknown(), text: z.unknown(), thinking: z.unknown() }).partial()
+    const Event = z.object({
+      type: z.string(),
+      message: z
+        .object({ id: z.string().nullable().catch(null), usage: z.unknown().optional() })
+        .nullable()
+        .catch(null),
+      delta: Delta.catch({}),
+      index: z.number().catch(0),
+      usage: z.unknown().optional(),
+    })
+    const Line = z.object({ event: Event, parent_tool_use_id: own.pipe(z.literal(true)) }).transform(({ event }) => {
+      const { type, message, delta, index, usage } = event
+      const said = (kind: string, text: unknown): string | null =>
+        delta.type === kind && typeof text === 'string' ? text : null
+      return {
+        type,
+        messageId: message?.id ?? null,
+        index,
+        text: said('text_delta', delta.text),
+        thinking: said('thinking_delta', delta.thinking),
+        usage: usage ?? message?.usage,
+      }
+    })
+    const delta = fc.record(
+      {
+        type: mostly(fc.constantFrom('text_delta', 'thinking_delta', 'signature_delta')),
+        text: mostly(fc.string()),
+        thinking: mostly(fc.string()),
+      },
+      { requiredKeys: [] },
+    )
+    const event = fc.record(
+      {
+        type: mostly(fc.constantFrom('content_block_delta', 'message_start', 'message_delta')),
+        message: mostly(fc.record({ id: mostly(fc.string()), usage: fc.jsonValue() }, { requiredKeys: [] })),
+        delta: mostly(delta),
+        index: mostly(fc.nat(9)),
+        usage: mostly(fc.jsonValue()),
+      },
+      { requiredKeys: [] },
+    )
+    const line = fc.record(
+      { event: mostly(event), parent_tool_use_id: mostly(fc.constant(null)) },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(line, (given) => {
+        const whole = { parent_tool_use_id: undefined, ...given }
+        expect(readStreamEvent(given)).toEqual(Line.safeParse(whole).data ?? null)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('W-21 the input of a tool', () => {
+    const fields = ['command', 'file_path', 'notebook_path', 'path', 'pattern', 'old_string', 'new_string'] as const
+    const more = ['content', 'url', 'query', 'description', 'subject'] as const
+    const all = [...fields, ...more]
+    const Input = z.object(Object.fromEntries(all.map((field) => [field, z.string().optional()])))
+    const mostlyText = fc.oneof({ weight: 40, arbitrary: fc.string() }, { weight: 1, arbitrary: wrong })
+    const input = fc.record(Object.fromEntries([...all, 'other'].map((field) => [field, mostlyText])), {
+      requiredKeys: [],
+    })
+    fc.assert(
+      fc.property(fc.oneof({ weight: 20, arbitrary: input }, wrong), (given) => {
+        expect(readInput(given)).toEqual(Input.safeParse(given).data ?? {})
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+})
+
+describe('createNewest', () => {
+  test('W-26 keeps at most so many, and the newer half of them', () => {
+    const kept = createNewest<number>({ count: 4 })
+    for (let n = 0; n < 5; n++) kept.set(`${n}`, n)
+    expect([...kept.values()]).toEqual([2, 3, 4])
+    kept.set('2', 20)
+    kept.delete('4')
+    expect([...kept.values()]).toEqual([3, 20])
+    expect(kept.get('2')).toBe(20)
+    expect(kept.get('0')).toBeUndefined()
+  })
+
+  test('property: never holds more than it may, by number and by size, and always what came last', () => {
+    const set = fc.record({ id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), size: fc.nat(5), gone: fc.boolean() })
+    fc.assert(
+      fc.property(fc.array(set, { maxLength: 40 }), (sets) => {
+        const kept = createNewest<{ id: string; size: number }>({ count: 4, total: 10 })
+        for (const { id, size, gone } of sets) {
+          if (gone) kept.delete(id)
+          else kept.set(id, { id, size }, size)
+          expect(kept.get(id)?.size).toBe(gone ? undefined : size)
+          const held = [...kept.values()]
+          expect(new Set(held.map((each) => each.id)).size).toBe(held.length)
+          expect(held.length).toBeLessThanOrEqual(4)
+          expect(held.reduce((sum, each) => sum + each.size, 0)).toBeLessThanOrEqual(10)
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
 describe('keepNewest', () => {
   test('W-26 takes the oldest away, what was added again counting as new', () => {
     const kept = new Map<string, number>()
@@ -106,5 +295,30 @@ describe('titleLine, W-61', () => {
     ['ls -ls\nsecond', 'ls -ls …'],
   ])('W-26 of %j is %j', (text, title) => {
     expect(titleLine(text, redactor)).toBe(title)
+  })
+})
+
+describe('what is remembered of the calls of an ACP agent', () => {
+  const redactor = createRedactor(createSecretRegistry(), { secrets: [], env: {}, dirs: [] })
+  const said = 'x'.repeat(400)
+
+  test.each([
+    ['content', { content: [{ type: 'content', content: { type: 'text', text: said } }] }],
+    ['input', { rawInput: { command: [null, { deep: said }] } }],
+    ['output', { rawOutput: said }],
+    ['title', { title: said }],
+    ['meta', { _meta: { [said]: undefined } }],
+  ])('W-26 is bounded by how much it is: %s', (_, parts) => {
+    const tools = createToolCalls({ toolCalls: 1_024, toolCallChars: 2_000 }, redactor)
+    for (const toolCallId of ['a', 'b', 'c', 'd', 'e']) tools.merge({ toolCallId, ...parts })
+    expect(tools.merge({ toolCallId: 'e' }).first).toBe(false)
+    expect(tools.merge({ toolCallId: 'a' }).first).toBe(true)
+  })
+
+  test('W-26 a title is cut where it is shown, and whole where a person judges the call', () => {
+    const tools = createToolCalls({ toolCalls: 1_024, toolCallChars: 2_000 }, redactor)
+    const { tool } = tools.merge({ toolCallId: 'a', title: said })
+    expect(tool.title).toBe(said)
+    expect(tools.body('a', tool, true)).toMatchObject({ title: `${'x'.repeat(200)} …` })
   })
 })

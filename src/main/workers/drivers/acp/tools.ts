@@ -1,8 +1,10 @@
 /** What the agent said of its tool calls so far: updates carry only what changed. */
 import type { ToolContent, ToolKind, ToolStatus } from '../../../../shared/vocabulary.ts'
-import type { ContentBody } from '../../types.ts'
+import type { Limits } from '../../limits.ts'
+import type { ContentBody, Redactor } from '../../types.ts'
 import { isObject } from '../shared/is-object.ts'
-import { keepNewest } from '../shared/keep-newest.ts'
+import { createNewest } from '../shared/newest.ts'
+import { titleLine } from '../shared/title-line.ts'
 import type { ToolCall, ToolCallContent } from './wire.ts'
 
 export interface KnownTool {
@@ -15,6 +17,8 @@ export interface KnownTool {
   rawInput: unknown
   rawOutput: unknown
   meta: Readonly<Record<string, unknown>>
+  /** By the person. */
+  refused: boolean
 }
 
 export interface ToolCalls {
@@ -25,10 +29,11 @@ export interface ToolCalls {
   body(toolCallId: string, tool: KnownTool, first: boolean): ContentBody
 }
 
-export function createToolCalls(capacity: number): ToolCalls {
-  const known = new Map<string, KnownTool>()
-  const refused = new Set<string>()
-  const forgetOldest = keepNewest(known, capacity, (toolCallId) => refused.delete(toolCallId))
+export function createToolCalls(
+  limits: Pick<Limits, 'toolCalls' | 'toolCallChars'>,
+  redactor: Pick<Redactor, 'exact' | 'beginning'>,
+): ToolCalls {
+  const known = createNewest<KnownTool>({ count: limits.toolCalls, total: limits.toolCallChars })
 
   return {
     merge(call) {
@@ -42,16 +47,18 @@ export function createToolCalls(capacity: number): ToolCalls {
         content: call.content ?? before?.content ?? [],
         rawInput: call.rawInput ?? before?.rawInput,
         rawOutput: call.rawOutput ?? before?.rawOutput,
-        meta: { ...before?.meta, ...call._meta },
+        meta: isObject(call._meta) ? { ...before?.meta, ...call._meta } : (before?.meta ?? NOTHING),
+        refused: before?.refused ?? false,
       }
-      if (before !== undefined) known.delete(call.toolCallId)
-      known.set(call.toolCallId, tool)
-      forgetOldest()
+      known.set(call.toolCallId, tool, charsOf(tool))
       return { tool, first: before === undefined }
     },
-    declined: (toolCallId) => void refused.add(toolCallId),
+    declined(toolCallId) {
+      const tool = known.get(toolCallId)
+      if (tool !== undefined) tool.refused = true
+    },
     body(toolCallId, tool, first) {
-      const status = tool.status === 'failed' && refused.has(toolCallId) ? 'declined' : tool.status
+      const status = tool.status === 'failed' && tool.refused ? 'declined' : tool.status
       const finished = status === 'completed' || status === 'failed' || status === 'declined'
       return {
         kind: 'tool',
@@ -59,13 +66,31 @@ export function createToolCalls(capacity: number): ToolCalls {
         phase: finished ? 'finished' : first ? 'started' : 'updated',
         tool: tool.kind,
         name: tool.name,
-        title: tool.title,
+        title: titleLine(tool.title, redactor),
         status,
         paths: tool.paths,
         content: contentOf(tool),
       }
     },
   }
+}
+
+const NOTHING: KnownTool['meta'] = {}
+/** Of what is no text: a number, or what holds a list or an object together. */
+const PART_CHARS = 16
+
+/** How much of it is kept: its texts, and something for each of its parts. Found without the call stack, however deep it is. */
+function charsOf(tool: KnownTool): number {
+  let chars = 0
+  const open: unknown[] = [tool]
+  while (open.length > 0) {
+    const part = open.pop()
+    if (typeof part === 'string') chars += part.length
+    else chars += PART_CHARS
+    if (Array.isArray(part)) for (const each of part) open.push(each)
+    else if (isObject(part)) for (const key in part) open.push(key, part[key])
+  }
+  return chars
 }
 
 /** claude-agent-acp names its tool there. */

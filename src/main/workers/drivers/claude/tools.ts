@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { ToolContent, ToolKind } from '../../../../shared/vocabulary.ts'
 import type { PermissionMode, SessionConfig } from '../../types.ts'
 import { trustedName } from '../shared/content-channel.ts'
+import { isObject } from '../shared/is-object.ts'
 import { mcpServerOf } from '../shared/permission-gate.ts'
 
 const KINDS: Readonly<Record<string, ToolKind>> = {
@@ -57,25 +58,33 @@ export function toolKind(name: string): ToolKind {
   return KINDS[name] ?? 'other'
 }
 
-const Input = z.object({
-  command: z.string().optional(),
-  file_path: z.string().optional(),
-  notebook_path: z.string().optional(),
-  path: z.string().optional(),
-  pattern: z.string().optional(),
-  old_string: z.string().optional(),
-  new_string: z.string().optional(),
-  content: z.string().optional(),
-  url: z.string().optional(),
-  query: z.string().optional(),
-  description: z.string().optional(),
-  subject: z.string().optional(),
-})
-export type ToolInput = z.infer<typeof Input>
+const INPUT_FIELDS = [
+  'command',
+  'file_path',
+  'notebook_path',
+  'path',
+  'pattern',
+  'old_string',
+  'new_string',
+  'content',
+  'url',
+  'query',
+  'description',
+  'subject',
+] as const
+export type ToolInput = { [F in (typeof INPUT_FIELDS)[number]]?: string }
 
-/** Nothing, once a field is of another form than expected: what is shown then is the input as it stands. */
+/** Hot path, by hand. Nothing, once a field is of another form than expected: what is shown then is the input as it stands. */
 export function readInput(input: unknown): ToolInput {
-  return Input.safeParse(input).data ?? {}
+  const read: ToolInput = {}
+  if (!isObject(input)) return read
+  for (const field of INPUT_FIELDS) {
+    const value = input[field]
+    if (value === undefined) continue
+    if (typeof value !== 'string') return {}
+    read[field] = value
+  }
+  return read
 }
 
 export interface ToolView {
@@ -94,7 +103,9 @@ export function toolView(name: string, input: unknown): ToolView {
 }
 
 export function pathsOf({ file_path: file, notebook_path: notebook, path }: ToolInput): string[] {
-  return [file, notebook, path].filter((each) => each !== undefined && each !== '').map(String)
+  const paths: string[] = []
+  for (const each of [file, notebook, path]) if (each !== undefined && each !== '') paths.push(each)
+  return paths
 }
 
 function diffOf({ file_path: path, old_string: oldText, new_string: newText, content }: ToolInput): ToolContent[] {

@@ -4,6 +4,7 @@
  */
 import type { ToolStatus } from '../../../../shared/vocabulary.ts'
 import { keepNewest } from '../shared/keep-newest.ts'
+import { createNewest } from '../shared/newest.ts'
 import { titleLine } from '../shared/title-line.ts'
 import type { Conversation } from '../shared/types.ts'
 import { resultContent, toolView } from './tools.ts'
@@ -32,15 +33,15 @@ export interface TranscriptParts {
 }
 
 interface Known {
+  /** Its title is cut and redacted by now: what is remembered of a call is no more than is shown of it. */
   view: ToolView
   status: ToolStatus
 }
 
 export function createTranscript({ conversation, used, succeeded }: TranscriptParts): Transcript {
   const { limits } = conversation
-  const known = new Map<string, Known>()
+  const known = createNewest<Known>({ count: limits.toolCalls })
   const refused = new Set<string>()
-  const forgetKnown = keepNewest(known, limits.toolCalls)
   const forgetRefused = keepNewest(refused, limits.toolCalls)
   /** Messages whose text came in pieces, so that the whole one does not repeat it. */
   const inPieces = new Set<string>()
@@ -54,16 +55,16 @@ export function createTranscript({ conversation, used, succeeded }: TranscriptPa
 
   function show(toolCallId: string, { view, status }: Known, phase: 'started' | 'updated' | 'finished'): void {
     if (conversation.turn === null) return
-    const { kind, name, paths, content } = view
-    const title = titleLine(view.title, conversation.redactor)
+    const { kind, name, title, paths, content } = view
     conversation.content({ kind: 'tool', toolCallId, phase, tool: kind, name, title, status, paths, content })
   }
 
   function called(toolCallId: string, name: string, input: unknown): void {
-    const entry: Known = { view: toolView(name, input), status: 'pending' }
-    const first = !known.has(toolCallId)
+    const view = toolView(name, input)
+    view.title = titleLine(view.title, conversation.redactor)
+    const entry: Known = { view, status: 'pending' }
+    const first = known.get(toolCallId) === undefined
     known.set(toolCallId, entry)
-    forgetKnown()
     if (first) show(toolCallId, entry, 'started')
   }
 

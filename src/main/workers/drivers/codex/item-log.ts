@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../../platform/types.ts'
 import { keepNewest } from '../shared/keep-newest.ts'
+import { createNewest } from '../shared/newest.ts'
 import { titleLine } from '../shared/title-line.ts'
 import type { Conversation } from '../shared/types.ts'
 import type { Redactor } from '../../types.ts'
@@ -26,6 +27,7 @@ interface Known {
   id: string
   /** What a question about it, until it ends, only points at. */
   item: AskedItem | null
+  /** Its title is cut and redacted by now: what is remembered of a call is no more than is shown of it. */
   view: ToolView
   turnId: string
   threadId: string
@@ -60,8 +62,7 @@ export interface ItemLogParts {
 }
 
 export function createItemLog({ conversation, clock, family, isCurrent }: ItemLogParts): ItemLog {
-  const known = new Map<string, Known>()
-  const forgetOldest = keepNewest(known, conversation.limits.toolCalls)
+  const known = createNewest<Known>({ count: conversation.limits.toolCalls })
   /** Messages whose text came in deltas, so that the finished item does not repeat it. */
   const streamed = new Set<string>()
   const forgetStreamed = keepNewest(streamed, conversation.limits.toolCalls)
@@ -71,9 +72,14 @@ export function createItemLog({ conversation, clock, family, isCurrent }: ItemLo
     return note !== null && family.has(note.threadId) ? note : null
   }
 
+  function viewOf(item: ToolItem, finished: boolean): ToolView {
+    const view = toolView(item, finished)
+    view.title = titleLine(view.title, conversation.redactor)
+    return view
+  }
+
   function remember(entry: Known): Known {
     known.set(entry.id, entry)
-    forgetOldest()
     return entry
   }
 
@@ -91,7 +97,7 @@ export function createItemLog({ conversation, clock, family, isCurrent }: ItemLo
       phase,
       tool,
       name,
-      title: titleLine(title, conversation.redactor),
+      title,
       status,
       paths,
       content,
@@ -130,15 +136,24 @@ export function createItemLog({ conversation, clock, family, isCurrent }: ItemLo
       if (found === null) return
       const { item, threadId, turnId } = found
       if (item.type === 'agentMessage' || item.type === 'plan' || item.type === 'reasoning') return
-      const parts = { id: item.id, item: asked(item), view: toolView(item, false), turnId, threadId }
-      show(remember({ ...parts, output: null, shownAtMs: clock.monotonicMs(), wasAsked: false }), 'started')
+      const entry: Known = {
+        id: item.id,
+        item: asked(item),
+        view: viewOf(item, false),
+        turnId,
+        threadId,
+        output: null,
+        shownAtMs: clock.monotonicMs(),
+        wasAsked: false,
+      }
+      show(remember(entry), 'started')
     },
     completed(params) {
       const found = ourItem(params)
       if (found === null) return
       const { item, threadId, turnId } = found
       if (item.type === 'agentMessage' || item.type === 'plan' || item.type === 'reasoning') return completedText(found)
-      const view = toolView(item, true)
+      const view = viewOf(item, true)
       const before = known.get(item.id)
       const parts = { id: item.id, item: null, view, turnId, threadId }
       const entry: Known = { ...parts, output: null, shownAtMs: 0, wasAsked: before?.wasAsked ?? false }

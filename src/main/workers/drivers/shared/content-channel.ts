@@ -5,7 +5,7 @@
 import { assertNever } from '../../../../shared/errors.ts'
 import type { ToolContent } from '../../../../shared/vocabulary.ts'
 import type { Limits } from '../../limits.ts'
-import type { ContentBody, ContentSink, Redactor } from '../../types.ts'
+import type { ContentBody, ContentItem, ContentSink, Redactor } from '../../types.ts'
 import type { UpdateQueue } from './update-queue.ts'
 
 export interface ContentChannel {
@@ -37,9 +37,9 @@ export function createContentChannel(
   let text: { turn: number; role: TextBody['role']; messageId: string } | null = null
   let gaps = 0
 
-  function deliver(turn: number, body: ContentBody): void {
+  function deliver(item: ContentItem): void {
     try {
-      sink?.write({ ...body, turn })
+      sink?.write(item)
     } catch {
       // A sink never throws; one that does must not stop the agent's reader.
     }
@@ -50,12 +50,12 @@ export function createContentChannel(
     const { turn, role, messageId } = text
     text = null
     const rest = stream.end()
-    if (rest !== '') deliver(turn, { kind: 'text', role, messageId, text: rest })
+    if (rest !== '') deliver({ kind: 'text', role, messageId, text: rest, turn })
   }
 
   function gap(turn: number, chars: number): void {
     gaps += 1
-    deliver(turn, { kind: 'gap', bytes: chars })
+    deliver({ kind: 'gap', bytes: chars, turn })
   }
 
   function writeText(turn: number, body: TextBody): void {
@@ -67,7 +67,7 @@ export function createContentChannel(
     // Redacted first, cut after: half a secret never survives.
     const out = stream.push(body.text)
     const kept = out.length <= limits.contentBytes ? out : out.slice(0, limits.contentBytes).toWellFormed()
-    if (kept !== '') deliver(turn, { kind: 'text', role, messageId, text: kept })
+    if (kept !== '') deliver({ kind: 'text', role, messageId, text: kept, turn })
     if (kept.length < out.length) gap(turn, out.length - kept.length)
   }
 
@@ -84,12 +84,17 @@ export function createContentChannel(
         content.push(exactPart(part, redactor, finished))
       }
     }
-    deliver(turn, {
-      ...body,
+    deliver({
+      kind: 'tool',
+      toolCallId: body.toolCallId,
+      phase: body.phase,
+      tool: body.tool,
       name: trustedName(body.name),
       title: redactor.exact(body.title),
-      paths: body.paths.map((path) => redactor.exact(path)),
+      status: body.status,
+      paths: body.paths.length === 0 ? body.paths : body.paths.map(redactor.exact),
       content,
+      turn,
     })
     if (skipped > 0) gap(turn, skipped)
   }
@@ -100,7 +105,7 @@ export function createContentChannel(
       else {
         flush()
         if (body.kind === 'tool') writeTool(turn, body)
-        else deliver(turn, exactBody(body, redactor))
+        else deliver({ ...exactBody(body, redactor), turn })
       }
       if (!quiet) tell(updates, body, redactor, limits)
     },
