@@ -35,3 +35,11 @@ export function withDeadline<T>(
     work.then(resolve, reject).finally(release)
   })
 }
+
+/** What `promise` brings within `ms`, else null. It is not cancelled. Rejections pass through. */
+export function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T | null> {
+  return new Promise((resolve, reject) => {
+    const timer = clock.after(ms, () => resolve(null))
+    promise.then(resolve, reject).finally(() => timer[Symbol.dispose]())
+  })
+}

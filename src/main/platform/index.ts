@@ -1,5 +1,5 @@
 export { createSystemClock } from './clock.ts'
-export { withDeadline } from './deadline.ts'
+export { withDeadline, within } from './deadline.ts'
 export { describeValue } from './describe-value.ts'
 export { createDurableFile, sweepTempFiles } from './durable-file.ts'
 export { createFailpoints, isTestBuild } from './failpoints.ts'

@@ -4,7 +4,7 @@ import type { DeliverySystem } from './deliveries/deliveries.ts'
 import type { DecisionService } from './decisions/service.ts'
 import type { Watch } from './events/watch.ts'
 import type { RunRegistry } from './execution/active.ts'
-import { within } from './execution/waits.ts'
+import { within } from '../platform/index.ts'
 import type { Housekeeping } from './housekeeping/timer.ts'
 import type { Coordinator } from './recovery/coordinator.ts'
 

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import { AppError } from '../../shared/errors.ts'
 import type { RunState } from '../../shared/vocabulary.ts'
+import { within } from '../platform/index.ts'
 import type { Clock, Ids, Log, Store } from '../platform/types.ts'
 import { createFirer } from './firing.ts'
 import type { FiringPort } from './firing.ts'
@@ -15,6 +16,8 @@ const MAX_SCHEDULES = 100
 const LOOK_MS = 60_000
 /** A start that the moment refused (a database that is busy, no place among the runs) is tried again after so long. */
 const AGAIN_MS = 30_000
+/** So long a start that is under way may hold up the end. */
+const STOP_MS = 1_000
 
 export interface SchedulesDeps {
   clock: Clock
@@ -187,7 +190,7 @@ export function createSchedules(deps: SchedulesDeps): Schedules {
       halt.abort(new AppError('runtime_stopping', 'Wheelhouse is closing.'))
       timer?.[Symbol.dispose]()
       timer = null
-      await Promise.race([Promise.all(underWay.values()), clock.sleep(1_000)])
+      await within(clock, STOP_MS, Promise.all(underWay.values()))
     },
     onChange(listener) {
       listeners.add(listener)

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
-import { withDeadline } from '../platform/index.ts'
+import { withDeadline, within } from '../platform/index.ts'
 import type { Clock, Log, Secret } from '../platform/types.ts'
 import { WorkerError, unusable } from './errors.ts'
 import { spawnEnv } from './launch/env.ts'
@@ -229,7 +229,7 @@ function createWorker(deps: WorkerDeps, plan: WorkerPlan, parts: Parts): Worker 
 
   async function endStdin(ms: number): Promise<boolean> {
     stdin.end()
-    await Promise.race([exit.exited, clock.sleep(ms)])
+    await within(clock, ms, exit.exited)
     if (!exit.left) stdin.destroy()
     return exit.left
   }
@@ -239,7 +239,7 @@ function createWorker(deps: WorkerDeps, plan: WorkerPlan, parts: Parts): Worker 
       const ended = new Promise<void>((resolve) => ends.push(resolve))
       // Nobody may have asked for the lines: what is left unread would hold the stream open.
       stdout.resume()
-      await Promise.race([ended, clock.sleep(limits.pipeDrainMs)])
+      await within(clock, limits.pipeDrainMs, ended)
     }
     for (const stream of [stdin, stdout, stderr]) stream.destroy()
   }

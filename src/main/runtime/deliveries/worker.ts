@@ -1,8 +1,7 @@
 import { AppError } from '../../../shared/errors.ts'
-import { withDeadline } from '../../platform/index.ts'
+import { withDeadline, within } from '../../platform/index.ts'
 import type { Artifacts } from '../artifacts/artifacts.ts'
 import type { RuntimeContext } from '../context.ts'
-import { within } from '../execution/waits.ts'
 import type { Claim, Outbox } from './outbox.ts'
 import type { ClaimedOperation, DeliveredArtifact, DeliveryResult, DeliveryTransport } from './types.ts'
 

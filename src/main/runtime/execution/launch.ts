@@ -7,7 +7,8 @@ import { RawFailure } from '../types.ts'
 import type { Execution, ExecutionEnd, ExecutionSink, ExecutionSpec } from '../types.ts'
 import { toErrorInfo } from './classify.ts'
 import { FAILURES } from './failures.ts'
-import { aborted, within } from './waits.ts'
+import { aborted } from './waits.ts'
+import { within } from '../../platform/index.ts'
 
 const START_TRIES = 3
 const RETRY_WAITS_MS = [1_000, 4_000]

@@ -1,13 +1,5 @@
 import type { Clock } from '../../platform/types.ts'
 
-/** What `promise` brings within `ms`, else null. It is not cancelled. Rejections pass through. */
-export function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T | null> {
-  return new Promise((resolve, reject) => {
-    const timer = clock.after(ms, () => resolve(null))
-    promise.then(resolve, reject).finally(() => timer[Symbol.dispose]())
-  })
-}
-
 /** Resolves when the signal aborts. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
