@@ -233,7 +233,8 @@ export async function openMachineGateway(deps: MachineGatewayDeps): Promise<Mach
     for (const client of CLIENTS) {
       const { enabled, configPath } = await takeovers[client].status()
       const now = enabled ? await fingerprint(configPath) : 'off'
-      changed ||= seen.has(client) && seen.get(client) !== now
+      // What was switched on since the last look may be edited by now, before the first look too.
+      changed ||= (seen.get(client) ?? 'off') !== now
       seen.set(client, now)
     }
     if (changed) deps.onChange()
