@@ -52,7 +52,10 @@ export function shortened(text: string, chars: number): string {
 }
 
 export function readable(text: string): string {
-  return revealText(text.replace(/\s*\n\s*/g, ' ⏎ ').replaceAll('\t', ' ')).trim()
+  // Line by line: an expression that takes the space around a break looks at a long run of it from each of its characters.
+  const lines = text.split('\n').map((line) => line.trim())
+  const told = lines.filter((line, at) => line !== '' || at === 0 || at === lines.length - 1)
+  return revealText(told.join(' ⏎ ').replaceAll('\t', ' ')).trim()
 }
 
 const withoutEnvironment = (command: string): string =>

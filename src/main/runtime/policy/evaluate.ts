@@ -97,25 +97,38 @@ export function evaluate(policy: PolicyInput, call: PolicyCall, ctx: PolicyConte
     : { effect: 'allow', reason: 'A rule of yours allows it.', risk, ruleId: rule.id }
 }
 
-/** A command of more words is looked at by nobody. */
+/** A command of more words, or of more patterns, each of which is looked up on the disk, is looked at by nobody. */
 const MAX_FOLLOWED = 512
+const MAX_PATTERNS = 64
 
 /** Where links on this disk lead to from these paths: all of them, and those whose text lies in one of some folders. */
 function ledTo(paths: readonly string[], follow: PolicyContext['follow']) {
   const unique = follow === undefined ? [] : [...new Set(paths)]
-  const isTooMany = unique.length > MAX_FOLLOWED
-  const places = unique.slice(0, MAX_FOLLOWED).map((path) => ({ path, to: follow?.(path) ?? [] }))
+  const followed = fewOf(unique)
+  const isTooMany = followed.length < unique.length
+  const places = followed.map((path) => ({ path, to: follow?.(path) ?? [] }))
   return {
     all: places.flatMap(({ to }) => to),
     from: (folders: readonly string[]) => places.flatMap(({ path, to }) => (isInsideAny(folders, path) ? to : [])),
-    unseen: isTooMany ? 'It names too many paths to look at each.' : null,
+    unseen: isTooMany ? TOO_MANY : null,
   }
 }
 
-function climbsOutOfLink({ climbed }: CommandPaths, follow: PolicyContext['follow']): string | null {
-  const from = follow === undefined ? undefined : climbed.slice(0, MAX_FOLLOWED).find((path) => follow(path).length > 0)
-  return from === undefined ? null : `It climbs out of a folder behind a link (${from}).`
+function fewOf(paths: readonly string[]): string[] {
+  let patterns = 0
+  return paths.slice(0, MAX_FOLLOWED).filter((path) => !/[*?[{]/.test(path) || (patterns += 1) <= MAX_PATTERNS)
 }
+
+function climbsOutOfLink({ climbed }: CommandPaths, follow: PolicyContext['follow']): string | null {
+  if (follow === undefined) return null
+  const unique = [...new Set(climbed)]
+  const followed = fewOf(unique)
+  const from = followed.find((path) => follow(path).length > 0)
+  if (from !== undefined) return `It climbs out of a folder behind a link (${from}).`
+  return followed.length < unique.length ? TOO_MANY : null
+}
+
+const TOO_MANY = 'It names too many paths to look at each.'
 
 /** The class of a command, or of what was cut; null for any other call. */
 function judge(call: PolicyCall, command: string | null): CommandRisk | null {

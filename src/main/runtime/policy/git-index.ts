@@ -1,4 +1,5 @@
 /** Git's index, as far as it says which of its paths are repositories of their own. */
+import { isUtf8 } from 'node:buffer'
 
 const HEAD_BYTES = 12
 /** Times, place, mode, owner and size. */
@@ -42,6 +43,7 @@ function entriesOf(index: Buffer): string[] | null {
       if (isLink) path = index.subarray(at, end)
       at = start + Math.ceil((end - start + 1) / 8) * 8
     }
+    if (isLink && !isUtf8(path)) return null
     if (isLink) links.push(path.toString('utf8'))
   }
   return holdsLinkedIndex(index, at) ? null : links

@@ -5,7 +5,7 @@
 import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs'
 import type { Dirent } from 'node:fs'
 import { dirname, join, resolve, sep } from 'node:path'
-import { matches } from './paths.ts'
+import { segmentMatcher } from './paths.ts'
 
 /** What one pattern may come to before it is taken to lead anywhere. */
 const MAX_ENTRIES = 4_000
@@ -20,8 +20,9 @@ const MAX_LINKS = 40
 export function followLinks(path: string): readonly string[] {
   const spellings = spell(path)
   if (spellings === null) return [ANYWHERE]
+  const budget = { entries: MAX_ENTRIES }
   return spellings.flatMap((each) =>
-    /[*?[]/.test(each) ? (expand(each) ?? [ANYWHERE]) : differing(each, realPath(each)),
+    /[*?[]/.test(each) ? (expand(each, budget) ?? [ANYWHERE]) : differing(each, realPath(each)),
   )
 }
 
@@ -82,19 +83,20 @@ function linkAt(path: string): string | null | undefined {
   }
 }
 
-/** Null: too much to look at. */
-function expand(pattern: string): string[] | null {
+/** Null: too much to look at. The budget is for all spellings of a pattern. */
+function expand(pattern: string, budget: { entries: number }): string[] | null {
   const segments = pattern.split(sep).filter((segment) => segment !== '')
   const found = new Set<string>()
   let folders: string[] = [sep]
-  let entries = 0
   for (const [at, segment] of segments.entries()) {
     const isLast = at === segments.length - 1
     const next: string[] = []
+    const fits = /[*?[]/.test(segment) ? segmentMatcher(segment) : null
     for (const folder of folders) {
-      const names = /[*?[]/.test(segment) ? list(folder).filter((entry) => matches(segment, entry.name)) : null
-      entries += names?.length ?? 1
-      if (entries > MAX_ENTRIES) return null
+      const listed = fits === null ? null : list(folder)
+      budget.entries -= listed?.length ?? 1
+      if (budget.entries < 0) return null
+      const names = listed?.filter((entry) => fits?.(entry.name)) ?? null
       if (names === null) next.push(join(folder, segment))
       // The last segment's plain files are where their folder is, and that was followed already.
       else for (const entry of names) if (!isLast || entry.isSymbolicLink()) next.push(join(folder, entry.name))

@@ -65,9 +65,26 @@ function segmentsOf(path: string): string[] {
 
 /** Whether one segment of a pattern can stand for a name, as a shell reads it. */
 export function matches(pattern: string, segment: string): boolean {
-  if (pattern === segment) return true
-  if (!/[*?[]/.test(pattern) || (segment.startsWith('.') && !pattern.startsWith('.'))) return false
-  return matchesFrom(pattern.replace(/\[[^\]]+\]/g, '?'), 0, segment, 0)
+  return pattern === segment || (isPattern(pattern) && segmentMatcher(pattern)(segment))
+}
+
+const isPattern = (text: string): boolean => /[*?[]/.test(text)
+
+/** The same for many names: what a pattern costs is paid once. */
+export function segmentMatcher(pattern: string): (segment: string) => boolean {
+  const plain = withoutBrackets(pattern)
+  let least = 0
+  for (const mark of plain) if (mark !== '*') least += mark.length
+  return (segment) =>
+    segment.length >= least &&
+    (!segment.startsWith('.') || pattern.startsWith('.')) &&
+    matchesFrom(plain, 0, segment, 0)
+}
+
+/** Each `[…]` as `?`. Behind the last `]` none is looked for, which would begin anew at each bracket. */
+function withoutBrackets(pattern: string): string {
+  const end = pattern.lastIndexOf(']') + 1
+  return pattern.slice(0, end).replace(/\[[^\]]+\]/g, '?') + pattern.slice(end)
 }
 
 /** Without a regular expression: a hostile pattern must not cost more than its length times the segment's. */

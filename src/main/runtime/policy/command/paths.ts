@@ -53,13 +53,12 @@ export function commandPaths(text: string, base: PathBase): CommandPaths {
     for (const known of bases.slice(0, MAX_FOLDERS)) bases.push({ ...base, cwd: resolvePath(folder, known) })
     if (bases.length > MAX_FOLDERS) break
   }
+  const climbing = climbsIn(words)
   return {
     candidates: [...words].flatMap((word) => bases.slice(0, MAX_FOLDERS).map((known) => resolvePath(word, known))),
     named: [...named].map((word) => resolvePath(word, base)),
-    climbed: [...words]
-      .flatMap(climbs)
-      .flatMap((word) => bases.slice(0, MAX_FOLDERS).map((known) => resolvePath(word, known))),
-    unseen: unseenReach(script),
+    climbed: climbing.flatMap((word) => bases.slice(0, MAX_FOLDERS).map((known) => resolvePath(word, known))),
+    unseen: unseenReach(script) ?? (climbing.length > MAX_CLIMBS ? 'It climbs out of too many folders.' : null),
     gitFolders: gitFolders(found, bases),
   }
 }
@@ -71,6 +70,8 @@ function gitFolders({ git, elsewhere, folders }: Found, bases: readonly PathBase
 }
 
 const MAX_FOLDERS = 16
+/** Each is a path of its own to look at. */
+const MAX_CLIMBS = 64
 
 interface Found {
   words: Set<string>
@@ -102,8 +103,11 @@ function collectCommand(command: Extract<SyntaxNode, { type: 'Command' }>, found
     addNamed(folder, found.named)
   }
   for (const [at, arg] of args.entries()) {
-    const [option, glued] = /^(?:-C|--(?:chdir|directory|cwd|prefix)(?:=|$))(.*)$/s.exec(arg) ?? []
-    if (option !== undefined) found.folders.push(glued || (args[at + 1] ?? '.'))
+    const [option, glued] = /^(?:-[a-zA-Z\d]*?C|--(?:chdir|directory|cwd|prefix)(?:=|$))(.*)$/s.exec(arg) ?? []
+    if (option === undefined) continue
+    const folder = glued || (args[at + 1] ?? '.')
+    found.folders.push(folder)
+    addNamed(folder, found.named)
   }
   found.git ||= [name, ...args.map(programName)].includes('git')
   found.elsewhere ||= args.some((arg) => /^-(?:exec|ok)dir$/.test(arg))
@@ -129,8 +133,16 @@ function gluedPath(name: string, arg: string): string | null {
   return path === undefined || (PATTERN_FIRST.has(name) && !/[fL]/.test(letter)) ? null : path
 }
 
-function climbs(word: string): string[] {
-  return [...word.matchAll(/\/\.\.(?=\/|$)/g)].map(({ index }) => word.slice(0, index)).filter((start) => start !== '')
+/** No more than one too many. */
+function climbsIn(words: Iterable<string>): string[] {
+  const found = new Set<string>()
+  for (const word of words) {
+    for (const { index } of word.matchAll(/\/\.\.(?=\/|$)/g)) {
+      if (found.size > MAX_CLIMBS) return [...found]
+      if (index > 0) found.add(word.slice(0, index))
+    }
+  }
+  return [...found]
 }
 
 /** A word, and what stands in it behind an option's letter, `=`, `:`, `,` or `@`. */

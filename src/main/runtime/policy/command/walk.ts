@@ -35,7 +35,6 @@ const SPECIAL = new Set([
 const NAMES_VARIABLES = new Set(
   'declare typeset local export readonly read unset let test [ mapfile readarray'.split(' '),
 )
-const SUBSCRIPT = /\[[^\]]*(?:\$\(|`)/
 const RUNS_SUBSCRIPT = high('Holds a subscript that the shell runs as a command.')
 
 const NOTHING = low('Does nothing.')
@@ -173,7 +172,7 @@ class Walk {
       if (part.type !== 'Assignment') continue
       this.#note(judgeAssignment(part.name))
       // A later `$((name))` or `${!name}` reads the value as a name.
-      if (part.value?.type === 'Word' && SUBSCRIPT.test(wordArg(part.value).text)) this.#note(RUNS_SUBSCRIPT)
+      if (part.value?.type === 'Word' && runsSubscript(wordArg(part.value).text)) this.#note(RUNS_SUBSCRIPT)
     }
     for (const redirect of node.redirects) this.#note(judgeRedirect(redirect))
     if (node.name === undefined || this.#decided) return
@@ -222,7 +221,7 @@ class Walk {
       },
     })
     if (verdict === null) return medium(`Runs ${head.text}, which Wheelhouse knows nothing about.`)
-    if (namesVariable(found.name, args) && args.some((arg) => SUBSCRIPT.test(arg.text))) return RUNS_SUBSCRIPT
+    if (namesVariable(found.name, args) && args.some((arg) => runsSubscript(arg.text))) return RUNS_SUBSCRIPT
     // A file of the project may bear any name; of a test runner it is known that it runs what the project brings.
     if (isForeignPath(head.text) && !verdict.runsProject)
       return worse(verdict, medium(`Runs ${head.text}, which Wheelhouse knows nothing about.`))
@@ -231,12 +230,22 @@ class Walk {
   }
 }
 
+/** A substitution behind `[` and before any `]`. In one pass: an expression would look from each bracket anew. */
+function runsSubscript(text: string): boolean {
+  let isOpen = false
+  for (const [mark] of text.matchAll(/[[\]`]|\$\(/g)) {
+    if (mark === '[' || mark === ']') isOpen = mark === '['
+    else if (isOpen) return true
+  }
+  return false
+}
+
 function namesVariable(name: string, args: readonly Arg[]): boolean {
   return NAMES_VARIABLES.has(name) || (name === 'printf' && args[0]?.text.startsWith('-v') === true)
 }
 
 function holdsSubscript(node: SyntaxNode): boolean {
-  let found = 'value' in node && typeof node.value === 'string' && SUBSCRIPT.test(node.value)
+  let found = 'value' in node && typeof node.value === 'string' && runsSubscript(node.value)
   forEachChild(node, (child) => {
     found ||= holdsSubscript(child)
   })

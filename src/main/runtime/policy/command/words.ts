@@ -119,7 +119,7 @@ export function optionValues(args: readonly Arg[], syntax: OptionSyntax): string
     if (text.startsWith('--')) {
       const equals = text.indexOf('=')
       const name = equals === -1 ? text : text.slice(0, equals)
-      if (name.length < 4 || !(syntax.long ?? []).some((long) => long.startsWith(name))) continue
+      if (name.length < 3 || !(syntax.long ?? []).some((long) => long.startsWith(name))) continue
       const value = equals === -1 ? next : text.slice(equals + 1)
       if (value !== undefined) values.push(value)
     } else if (/^-./.test(text)) {

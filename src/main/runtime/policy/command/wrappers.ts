@@ -3,7 +3,8 @@ import { assignedName, judgeAssignment } from './assignments.ts'
 import type { Invocation, Judge, ProgramTable } from './program.ts'
 import { high, low, medium, worse } from './verdict.ts'
 import type { Verdict } from './verdict.ts'
-import { takesNextWord } from './words.ts'
+import { isSensitivePath } from './sensitive.ts'
+import { optionValues, takesNextWord } from './words.ts'
 import type { Arg, OptionSyntax } from './words.ts'
 
 interface WrapperSyntax extends OptionSyntax {
@@ -119,6 +120,17 @@ const wrapper: Judge = (call) => {
   return 'risk' in words ? words : start(call, words)
 }
 
+/** The program, not the shell's word: it writes what it found where its option says, in the form that another one says. */
+const time: Judge = (call) => {
+  const words = unwrap(call, SYNTAX['time'] ?? {})
+  if ('risk' in words) return words
+  const own = call.args.slice(0, call.args.length - words.length)
+  const outputs = optionValues(own, { short: 'o', long: ['--output'] })
+  const started = start(call, words)
+  if (outputs.some(isSensitivePath)) return high('Writes to a protected place (time -o).')
+  return outputs.length === 0 ? started : worse(medium('Writes a file (time -o).'), started)
+}
+
 const command: Judge = (call) =>
   /^-p*[vV]/.test(call.args[0]?.text ?? '') ? low('Only looks up a command.') : wrapper(call)
 
@@ -187,11 +199,12 @@ const starter: Judge = (call) => {
 }
 
 export const WRAPPERS: ProgramTable = [
-  ['builtin nice nohup stdbuf setsid timeout time busybox toybox caffeinate', wrapper],
+  ['builtin nice nohup stdbuf setsid timeout busybox toybox caffeinate', wrapper],
   [
     'watch flock strace ltrace taskset chrt setpriv unbuffer unshare nsenter chroot parallel systemd-run runuser script ssh',
     starter,
   ],
+  ['time', time],
   ['command', command],
   ['ionice', ionice],
   ['env', env],

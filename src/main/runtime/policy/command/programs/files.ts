@@ -131,7 +131,8 @@ const fd: Judge = (call) => {
 const sed: Judge = ({ args }) => {
   const options = optionsOf(args)
   const { scripts, files } = sedWords(args)
-  if (options.some((option) => /^-[nErsuz]*i/.test(option)) || hasLong(options, 'in-place')) {
+  // Whatever letters stand before it, but for those with a value; `I` is another sed's.
+  if (options.some((option) => /^-[^-efl]*[iI]/.test(option)) || hasLong(options, 'in-place')) {
     const place = files.find(isSensitivePath)
     return place === undefined
       ? medium('Changes files in place (sed -i).')
@@ -148,6 +149,10 @@ const AWK_SYNTAX: OptionSyntax = {
   long: ['--file', '--source', '--exec', '--include', '--load', '--assign', '--field-separator'],
 }
 
+/** They change how text is read, or hold the program or a variable. All others may name files of programs, or write some. */
+const AWK_OPTION =
+  /^(?:-[bckMNnOPrSst]*(?:[Fve].*)?|--(?:source|assign|field-sep[a-z]*|posix|traditional|re-interval|csv|sandbox|version|help)(?:=.*)?)$/s
+
 const awk: Judge = ({ args }) => {
   const options = optionsOf(args)
   if (
@@ -159,6 +164,8 @@ const awk: Judge = ({ args }) => {
   ) {
     return medium('Runs an awk program from a file.')
   }
+  const odd = options.find((option) => !AWK_OPTION.test(option))
+  if (odd !== undefined) return medium(`Runs awk with an option that can do more than print (${odd}).`)
   const sources = optionValues(args, { short: 'e', long: ['--source'] })
   const programs =
     sources.length > 0
@@ -166,9 +173,14 @@ const awk: Judge = ({ args }) => {
       : operandsOf(args, AWK_SYNTAX)
           .slice(0, 1)
           .map((arg) => arg.text)
-  // Whatever stands between `print` and `>`: a string in there may hold any mark that ends a statement.
-  const acts = programs.some((text) => /\bsystem\b|(?<!\|)\|(?!\|)|printf?\b[^]*>|@\w/.test(text))
+  const acts = programs.some((text) => /\bsystem\b|(?<!\|)\|(?!\|)|@\w/.test(text) || printsToFile(text))
   return acts ? medium('Runs a command or writes a file from an awk program.') : low('Prints text (awk).')
+}
+
+/** Whatever stands between `print` and `>`: a string in there may hold any mark that ends a statement. */
+function printsToFile(program: string): boolean {
+  const at = program.search(/printf?\b/)
+  return at !== -1 && program.includes('>', at)
 }
 
 const sort: Judge = ({ args }) => {
@@ -190,6 +202,14 @@ const readsUnless =
 const withOption = (pattern: RegExp) => readsUnless(({ args }) => args.some((arg) => pattern.test(arg.text)))
 const withOutputOperand = (syntax: OptionSyntax) => readsUnless(({ args }) => operandsOf(args, syntax).length > 1)
 
+/** Its options are words behind one dash, so that `-ps` is no cluster. */
+const XXD_VALUE = /^-(?:c|cols|g|groupsize|l|len|n|name|o|R|s|seek|skip)$/
+
+function xxdNamesOutput(args: readonly Arg[]): boolean {
+  const words = args.filter((arg, at) => !/^-./.test(arg.text) && !XXD_VALUE.test(args[at - 1]?.text ?? ''))
+  return words.length > 1
+}
+
 export const FILES: ProgramTable = [
   ['rm', rm],
   ['chmod', chmod],
@@ -206,13 +226,13 @@ export const FILES: ProgramTable = [
   ['awk gawk mawk nawk', awk],
   ['sort', sort],
   ['uniq', withOutputOperand({ short: 'fsw', long: ['--skip-fields', '--skip-chars', '--check-chars'] })],
-  ['xxd', withOutputOperand({ short: 'clsogn' })],
+  ['xxd', readsUnless(({ args }) => xxdNamesOutput(args))],
   ['tree', withOption(/^(?:-[a-zA-Z]*[oR]|--o)/)],
   // Without a dash `e` is the environment of each process.
   ['ps', readsUnless(({ args }) => /^[A-Za-z]*e/.test(args[0]?.text ?? ''))],
   ['date', withOption(/^(?:-[a-zA-Z]*s|--s|\d)/)],
-  ['file', withOption(/^(?:-[a-zA-Z]*C|--comp)/)],
-  ['less', withOption(/^(?:-[a-zA-Z]*[oOkK]|--l|--LO|\++(?![GgFf\d]*$|\/))/)],
+  ['file', withOption(/^(?:-[a-zA-Z]*C|--co)/)],
+  ['less', withOption(/^(?:-[a-zA-Z]*[oOkK]|--l|--LO|\++(?![GgFf\d]*$|\/[^\n\r]*$))/)],
   ['yq', withOption(/^(?:-[a-zA-Z]*[iw]|--in|--split-exp|-s)/)],
   ['rg', withOption(/^--(?:pre|hostname-bin)(?:=|$)/)],
 ]

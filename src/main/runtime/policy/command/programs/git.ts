@@ -36,8 +36,8 @@ function judgeGlobals(args: readonly Arg[]): Verdict | null {
     if (/^-c./.test(arg.text) && !arg.text.startsWith('--')) addSetting(arg.text.slice(2))
     else if (arg.text === '-c' || arg.text === '--config-env') addSetting(next)
     else if (arg.text.startsWith('--config-env=')) addSetting(arg.text.slice('--config-env='.length))
-    else if (/^--git-dir(?:=|$)/.test(arg.text))
-      add(medium('Takes another folder for the repository, with its settings (git --git-dir).'))
+    else if (/^--(?:git-dir|work-tree)(?:=|$)|^--bare$/.test(arg.text))
+      add(medium(`Takes another folder for the repository, with its settings (git ${arg.text.split('=', 1)[0]}).`))
     else if (arg.text.startsWith('--exec-path=')) add(high('Makes Git take its programs from another folder.'))
     if (arg.splits || arg.braces) add(high('Runs Git with computed options.'))
   }
@@ -53,40 +53,37 @@ function judgeGlobals(args: readonly Arg[]): Verdict | null {
 /** Options by which a looking subcommand writes a file or starts a program. */
 function judgeLook(name: string, args: readonly Arg[]): Verdict {
   const options = optionsOf(args)
-  if (name === 'grep' && (hasShort(options, 'O') || options.some((option) => option.startsWith('--open')))) {
+  if (name === 'grep' && (hasShort(options, 'O') || options.some((option) => option.startsWith('--op')))) {
     return high('Starts a program of its own choice (git grep -O).')
   }
-  if (options.some((option) => /^--outp?u?t?(?:=|$)/.test(option)))
+  // Git takes the beginning of an option for all of it.
+  if (options.some((option) => /^--ou(?!tput-indicator)/.test(option)))
     return medium(`Writes a file (git ${name} --output).`)
+  if (options.some((option) => /^--subm[a-z]*(?:=(?!log$|short$)|$)/.test(option)))
+    return medium(`Looks into other repositories with their settings (git ${name} --submodule).`)
   return low(`Only looks at the repository (git ${name}).`)
 }
 
+/** What tells a listing how to look; nothing else is known to leave everything as it is, and a beginning stands for several. */
+const BRANCH_OPTION =
+  /^(?:-[arvqli]+|--(?:all|remotes|verbose|quiet|list|show-current|contains|no-contains|merged|no-merged|points-at|sort|format|color|no-color|column|no-column|abbrev|no-abbrev|ignore-case|omit-empty)(?:=.*)?)$/s
+const TAG_OPTION =
+  /^(?:-[li]+|-n\d*|--(?:list|contains|no-contains|merged|no-merged|points-at|sort|format|color|no-color|column|no-column|ignore-case|omit-empty)(?:=.*)?)$/s
+const CONFIG_OPTION =
+  /^(?:-[lz]+|-f.*|--(?:list|get|get-all|get-regexp|get-urlmatch|get-color|get-colorbool|global|system|local|worktree|file|blob|type|no-type|bool|int|bool-or-int|bool-or-str|path|expiry-date|null|name-only|show-origin|show-scope|show-names|no-show-names|includes|no-includes|default|all|regexp|value|fixed-value|url)(?:=.*)?)$/s
+const SELECTS = /^(?:-[a-z]*l|-n|--(?:list|contains|no-contains|merged|no-merged|points-at))/
+
+const lists = (args: readonly Arg[], operands: readonly string[], known: RegExp): boolean => {
+  const options = optionsOf(args)
+  return (
+    options.every((option) => known.test(option)) &&
+    (operands.length === 0 || options.some((option) => SELECTS.test(option)))
+  )
+}
+
 const LISTING: Record<string, (args: readonly Arg[], operands: readonly string[]) => boolean> = {
-  branch: (args, operands) => {
-    const options = optionsOf(args)
-    if (options.some((option) => /^-[a-zA-Z]*[dDmMcCfut]/.test(option))) return false
-    if (options.some((option) => /^--(?:del|mov|cop|forc|edit|set|unset|track|no-track|creat|recurse)/.test(option)))
-      return false
-    return (
-      operands.length === 0 ||
-      options.some((option) => /^(?:-l|--list|--contains|--no-contains|--merged|--no-merged|--points-at)/.test(option))
-    )
-  },
-  tag: (args, operands) => {
-    const options = optionsOf(args)
-    if (
-      options.some((option) =>
-        /^(?:-[a-zA-Z]*[dfasum F]|--(?:del|forc|ann|sign|local|mess|file|edit|creat))/.test(option),
-      )
-    )
-      return false
-    return (
-      operands.length === 0 ||
-      options.some((option) =>
-        /^(?:-l|--list|-n|--contains|--no-contains|--merged|--no-merged|--points-at)/.test(option),
-      )
-    )
-  },
+  branch: (args, operands) => lists(args, operands, BRANCH_OPTION),
+  tag: (args, operands) => lists(args, operands, TAG_OPTION),
   // `show` asks the remote itself, unless told not to.
   remote: (args, operands) =>
     operands.length === 0 ||
@@ -94,12 +91,14 @@ const LISTING: Record<string, (args: readonly Arg[], operands: readonly string[]
     (operands[0] === 'show' && (operands.length === 1 || optionsOf(args).includes('-n'))),
   config: (args, operands) => {
     const options = optionsOf(args)
-    if (options.some((option) => /^(?:-e|--(?:add|repl|unset|rename|remove|edit))/.test(option))) return false
+    if (!options.every((option) => CONFIG_OPTION.test(option))) return false
     if (options.some((option) => /^(?:-l|--list|--get)/.test(option))) return true
-    return operands[0] === 'list' || operands[0] === 'get' || operands.length === 1
+    // A key has a dot; a word without one may be a subcommand such as `edit`.
+    return operands[0] === 'list' || operands[0] === 'get' || (operands.length === 1 && /\./.test(operands[0] ?? ''))
   },
-  stash: (_args, operands) => operands[0] === 'list' || operands[0] === 'show',
-  worktree: (_args, operands) => operands[0] === 'list',
+  // Behind `--` stand files to be put away.
+  stash: ([first]) => first?.text === 'list' || first?.text === 'show',
+  worktree: ([first]) => first?.text === 'list',
   reflog: (_args, operands) => !['expire', 'delete', 'drop', 'write'].includes(operands[0] ?? ''),
 }
 
@@ -139,7 +138,7 @@ function judgeSubcommand(call: Invocation, name: string, rest: readonly Arg[]): 
   if (rest.some((arg) => arg.braces && /^[-{].*,/.test(arg.text)))
     return high(`Runs git ${name} with computed options.`)
   if (LOOKS.has(name)) return judgeLook(name, rest)
-  if (LISTING[name]?.(rest, operands) === true) return low(`Only lists (git ${name}).`)
+  if (LISTING[name]?.(rest, operands) === true) return worse(low(`Only lists (git ${name}).`), judgeLook(name, rest))
   switch (name) {
     case 'reset':
       if (hasLong(options, 'hard')) return high('Throws away uncommitted changes (git reset --hard).')

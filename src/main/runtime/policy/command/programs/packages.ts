@@ -12,6 +12,8 @@ interface Manager {
   lists?: ReadonlySet<string>
   publishes?: ReadonlySet<string>
   syntax?: OptionSyntax
+  /** Options that only change what a listing shows. Any other may name a program, settings or a file. */
+  shows?: RegExp
 }
 
 const NODE_SYNTAX: OptionSyntax = {
@@ -28,31 +30,38 @@ const NODE_SYNTAX: OptionSyntax = {
     '--dir',
   ],
 }
+/** The project's own settings name the programs that each of their commands runs: Git, a shell, the manager itself. */
 const NODE: Manager = {
-  project: words('test t tst run run-script start build lint'),
-  lists: words('ls list outdated view info why audit search show'),
+  project: words('test t tst run run-script start build lint ls list outdated view info why audit search show'),
   publishes: words('publish'),
   syntax: NODE_SYNTAX,
 }
-/** The project names the program, or the version of it, that each of their commands runs. */
-const YARN: Manager = { ...NODE, project: new Set([...(NODE.project ?? []), ...(NODE.lists ?? [])]), lists: words('') }
 const PIP: Manager = {
   lists: words('list show freeze check'),
   publishes: words(''),
   syntax: { long: ['--python', '--log', '--cache-dir'] },
+  shows:
+    /^(?:-[ouelfqv]+|--(?:outdated|uptodate|editable|local|user|pre|format|not-required|exclude-editable|include-editable|exclude|files|verbose|quiet|all|disable-pip-version-check|no-color)(?:=.*)?)$/s,
 }
+const SHOWS =
+  /^(?:-[aqv]+|--(?:installed|upgradable|upgradeable|available|updates|all|all-versions|names-only|full|quiet|verbose|versions|local|remote|exact|details|json|cask|casks|formula|formulae)(?:=.*)?)$/s
 
 const MANAGERS: Record<string, Manager> = {
   npm: NODE,
-  pnpm: YARN,
-  yarn: YARN,
+  pnpm: NODE,
+  yarn: NODE,
   // `tree`, `metadata` and Go's `list` ask the compiler, and the project's settings may put another in its place.
   cargo: {
     project: words('build b check c test t clippy fmt doc tree metadata search info'),
     publishes: words('publish'),
     syntax: { short: 'CZ', long: ['--color', '--manifest-path', '--config'] },
   },
-  go: { project: words('build test vet fmt list'), lists: words('env version doc'), syntax: { short: 'C' } },
+  go: {
+    project: words('build test vet fmt list'),
+    lists: words('env version doc'),
+    syntax: { short: 'C' },
+    shows: /^--?(?:json|changed|m|v|all|c|cmd|short|src|u|C.*)$/,
+  },
   pip: PIP,
   gem: { lists: words('list search info'), publishes: words('push') },
   twine: { publishes: words('upload') },
@@ -78,7 +87,7 @@ const LEADS_ON = /^(?:npm|workspaces?|\+.+)$/
 const CHANGES = /^(?:install|uninstall|clean|distclean|deploy|publish|release)(?:[:.-]|$)/
 /** Options that name a program, a file of settings or another server to be used instead. */
 const SWAPS =
-  /^(?:--(?:script-shell|shell|node-options|config|userconfig|globalconfig|registry|index-url|extra-index-url|proxy|exec|log)|-exec|--?toolexec|--?vettool|--?overlay|--?modfile|-w$|-u$)(?:=|$)/
+  /^(?:--(?:script-shell|git|shell|node-options|config|userconfig|globalconfig|registry|index-url|extra-index-url|proxy|exec|log)|-exec|--?toolexec|--?vettool|--?overlay|--?modfile|-w$|-u$)(?:=|$)/
 
 const manager: Judge = (call) => {
   const { name, args } = call
@@ -99,8 +108,12 @@ const manager: Judge = (call) => {
   const swaps = args.some((arg) => SWAPS.test(arg.text))
   if (swaps) return medium(`Runs a program of its own choice, or by other settings (${doing}).`)
   if (known.lists?.has(command.text) === true) {
-    const writes = name === 'go' && command.text === 'env' && args.some((arg) => /^-[wu]$/.test(arg.text))
-    return writes ? medium(`Changes settings (${doing}).`) : low(`Lists or shows packages (${doing}).`)
+    const writes = name === 'go' && command.text === 'env' && args.some((arg) => /^--?[wu]$/.test(arg.text))
+    if (writes) return medium(`Changes settings (${doing}).`)
+    const odd = args.find(({ text }) => /^-./.test(text) && !(known.shows ?? SHOWS).test(text))
+    return odd === undefined
+      ? low(`Lists or shows packages (${doing}).`)
+      : medium(`Lists packages with an option that can do more (${doing} ${odd.text}).`)
   }
   if (known.project?.has(command.text) !== true) return medium(`Changes packages or runs one (${doing}).`)
   if (command.text.startsWith('run') && target !== undefined && CHANGES.test(target.text))

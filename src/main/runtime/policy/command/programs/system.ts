@@ -25,6 +25,12 @@ const SERVICE_OPTIONS = {
 }
 
 const services: Judge = ({ name, args }) => {
+  const options = optionsOf(args)
+  if (
+    options.some((option) => /^-[alqrT]*[HM]/.test(option)) ||
+    ['host', 'machine'].some((long) => hasLong(options, long))
+  )
+    return medium(`Reaches the services of another machine (${name}).`)
   const verb = operandsOf(args, SERVICE_OPTIONS)[0]
   if (verb === undefined) {
     return optionsOf(args).length === args.length
