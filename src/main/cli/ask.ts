@@ -6,6 +6,7 @@ import type { FieldValue, QuestionField, QuestionForm } from '../../shared/quest
 import { revealText } from '../../shared/reveal.ts'
 import type { Answer } from '../../shared/vocabulary.ts'
 import { describeAction } from './describe.ts'
+import { tell } from './print.ts'
 
 let turn: Promise<unknown> = Promise.resolve()
 
@@ -27,13 +28,13 @@ export function askOnTerminal(
   return inTurn(async () => {
     settled.throwIfAborted()
     if (!process.stdin.isTTY) {
-      process.stderr.write('There is no terminal to ask on, so it is denied. Use --approve once, all or deny.\n')
+      tell('There is no terminal to ask on, so it is denied. Use --approve once, all or deny.\n')
       return { option: 'reject_once', reason: 'Nobody was there to ask.' }
     }
     const question = `\n${describeAction(asked, await wholeOf())}\n`
     const unanswered: Answer = { option: 'reject_once', reason: 'Nobody answered.' }
     return onTerminal(settled, unanswered, async (terminal, signal) => {
-      process.stderr.write(question)
+      tell(question)
       const said = (await terminal.question('Allow once? [y]es, [n]o, or a reason to deny: ', { signal })).trim()
       if (/^y(?:es)?$/i.test(said)) return { option: 'allow_once' }
       return /^(?:no?)?$/i.test(said)
@@ -50,11 +51,11 @@ export function answerOnTerminal(form: QuestionForm, settled: AbortSignal): Prom
   return inTurn(async () => {
     settled.throwIfAborted()
     if (!process.stdin.isTTY) {
-      process.stderr.write('There is no terminal to ask on, so the question stays unanswered.\n')
+      tell('There is no terminal to ask on, so the question stays unanswered.\n')
       return UNANSWERED
     }
     return onTerminal(settled, UNANSWERED, async (terminal, signal) => {
-      process.stderr.write(`\nThe agent asks you:\n${revealText(formText({ ...form, fields: [] }))}\n`)
+      tell(`\nThe agent asks you:\n${revealText(formText({ ...form, fields: [] }))}\n`)
       const answer: [string, FieldValue][] = []
       for (const field of form.fields) {
         const value = await askField(terminal, field, signal)
@@ -79,7 +80,7 @@ async function askField(terminal: Interface, field: QuestionField, signal: Abort
     number: 'A number',
     yes_no: '[y]es or [n]o',
   }[kind]
-  process.stderr.write(
+  tell(
     revealText(
       [label, ...lines]
         .filter((line) => line !== '')
@@ -92,7 +93,7 @@ async function askField(terminal: Interface, field: QuestionField, signal: Abort
     if (said.trim() === '' && !required) return null
     const value = said.trim() === '' ? null : valueInWords(field, said)
     if (value !== null) return value
-    process.stderr.write('That is not one of the answers.\n')
+    tell('That is not one of the answers.\n')
   }
 }
 

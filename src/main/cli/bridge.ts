@@ -6,6 +6,7 @@ import { createHostControl, createSystemClock, withDeadline } from '../platform/
 import type { Clock, FrameConnection, HostControl } from '../platform/index.ts'
 import { whenAborted } from './interrupt.ts'
 import type { Interrupts } from './interrupt.ts'
+import { tell } from './print.ts'
 
 export interface CliBridge extends AsyncDisposable {
   readonly bridge: Bridge
@@ -97,7 +98,7 @@ async function openPrivateHost(
   // Another command may have come to lean on this host: it is not pulled away from under it.
   undo.defer(async () => {
     if (others.size === 0) return
-    process.stderr.write('Another command still uses this host, and is waited for. Press Ctrl-C to end both.\n')
+    tell('Another command still uses this host, and is waited for. Press Ctrl-C to end both.\n')
     await Promise.race([new Promise<void>((resolve) => (left = resolve)), whenAborted(interrupts.renew())])
   })
   await untilOpen(bridge, clock)

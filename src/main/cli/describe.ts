@@ -39,10 +39,3 @@ function changeText(change: { path: string; oldText: string | null; newText: str
     text === null ? [] : text.split('\n').map((line) => `  ${mark} ${line}`)
   return [`  ${change.path}`, ...lines(change.oldText, '-'), ...lines(change.newText, '+')].join('\n')
 }
-
-/** An agent's prose on a terminal: nothing in it is obeyed, and nothing turns the text. */
-const HIDDEN = /(?![\n\t])[\p{Cc}\p{Cf}]/gu
-
-export function visible(text: string): string {
-  return text.replace(HIDDEN, (char) => `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`)
-}

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { Command } from './index.ts'
-import { printJson } from './print.ts'
+import { printJson, say } from './print.ts'
 
 const MARK = { pass: 'ok  ', warn: 'warn', fail: 'FAIL' } as const
 
@@ -14,8 +14,8 @@ export const doctor: Command = (args) => {
       return 0
     }
     for (const check of checks) {
-      process.stdout.write(`${MARK[check.status]}  ${check.label}: ${check.message}\n`)
-      if (check.hint !== null && check.status !== 'pass') process.stdout.write(`      ${check.hint}\n`)
+      say(`${MARK[check.status]}  ${check.label}: ${check.message}\n`)
+      if (check.hint !== null && check.status !== 'pass') say(`      ${check.hint}\n`)
     }
     return 0
   }

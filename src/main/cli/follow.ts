@@ -4,7 +4,7 @@ import { readEvent } from '../../shared/events.ts'
 import type { SessionEvent, TypedEvent } from '../../shared/events.ts'
 import type { Answer, RunState } from '../../shared/vocabulary.ts'
 import { EXIT } from './exit-codes.ts'
-import { printError } from './print.ts'
+import { printError, tell } from './print.ts'
 import { createProgress } from './progress.ts'
 
 export interface FollowOptions {
@@ -55,7 +55,7 @@ export async function followRun(bridge: Bridge, options: FollowOptions, interrup
 
   const interrupt = (): void => {
     if (runId === null) return
-    process.stderr.write('Stopping the run. Press Ctrl-C again to leave at once.\n')
+    tell('Stopping the run. Press Ctrl-C again to leave at once.\n')
     bridge.call('runs.stop', { sessionId, expectedRunId: runId }).catch(printError)
   }
   interrupted.addEventListener('abort', interrupt, { once: true })

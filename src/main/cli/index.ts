@@ -7,7 +7,7 @@ import { call } from './call.ts'
 import { doctor } from './doctor.ts'
 import { EXIT } from './exit-codes.ts'
 import { listenForInterrupts, whenAborted } from './interrupt.ts'
-import { printError } from './print.ts'
+import { printError, say, tell } from './print.ts'
 import { run } from './run.ts'
 import { schedule } from './schedule.ts'
 import { sessions } from './sessions.ts'
@@ -33,11 +33,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 export async function runCli(args: readonly string[], entryDir: string): Promise<number> {
   const [name = '', ...rest] = args
   if (name === '' || name === 'help' || name === '--help' || name === '-h' || asksForHelp(rest)) {
-    process.stdout.write(USAGE)
+    say(USAGE)
     return name === '' ? 2 : 0
   }
   if (name === '--version') {
-    process.stdout.write(`${APP_VERSION}\n`)
+    say(`${APP_VERSION}\n`)
     return 0
   }
   if (name === 'serve') return (await import('./serve.ts')).runServe(rest, entryDir)
@@ -52,7 +52,7 @@ export async function runCli(args: readonly string[], entryDir: string): Promise
   } catch (thrown) {
     if (thrown instanceof UsageError || isParseError(thrown)) {
       // Last, where a terminal still shows it.
-      process.stderr.write(`${usageOf(name)}\nwheelhouse: ${thrown.message}\n`)
+      tell(`${usageOf(name)}\nwheelhouse: ${thrown.message}\n`)
       return 2
     }
     printError(thrown)

@@ -1,8 +1,7 @@
 import { readEvent } from '../../shared/events.ts'
 import type { ErrorInfo, SessionEvent } from '../../shared/events.ts'
 import type { RunState } from '../../shared/vocabulary.ts'
-import { visible } from './describe.ts'
-import { printJson } from './print.ts'
+import { printJson, say, tell } from './print.ts'
 
 export interface Progress {
   event(event: SessionEvent): void
@@ -14,7 +13,7 @@ export interface Progress {
  * on standard error nothing but why a run failed.
  */
 export function createProgress(options: { json: boolean }): Progress {
-  const told = (line: string): void => void process.stderr.write(`${visible(line)}\n`)
+  const told = (line: string): void => tell(`${line.replaceAll('\n', '\n  ')}\n`)
   const tellError = (error: ErrorInfo | null): void => {
     if (error === null) return
     told(`wheelhouse: ${error.message}${error.detail === undefined ? '' : ` (${error.detail})`} [${error.code}]`)
@@ -30,12 +29,12 @@ export function createProgress(options: { json: boolean }): Progress {
     }
   }
   let atLineStart = true
-  const say = (text: string): void => {
-    process.stdout.write(visible(text))
+  const answer = (text: string): void => {
+    say(text)
     atLineStart = text.endsWith('\n')
   }
   const breakLine = (): void => {
-    if (!atLineStart) say('\n')
+    if (!atLineStart) answer('\n')
   }
 
   return {
@@ -43,7 +42,7 @@ export function createProgress(options: { json: boolean }): Progress {
       const typed = readEvent(event)
       switch (typed?.type) {
         case 'output_text':
-          return say(typed.data.text)
+          return answer(typed.data.text)
         case 'tool_finished':
           breakLine()
           return told(`[${typed.data.status}] ${typed.data.title}`)

@@ -2,12 +2,11 @@ import { parseArgs } from 'node:util'
 import type { Bridge } from '../../shared/bridge/client.ts'
 import type { ScheduleView } from '../../shared/bridge/index.ts'
 import { AppError } from '../../shared/errors.ts'
-import { visible } from './describe.ts'
 import { EXIT } from './exit-codes.ts'
 import { followRun } from './follow.ts'
 import type { Command } from './index.ts'
 import { chooseRuntime, PROMPT_OPTIONS, readPromptOptions } from './run-options.ts'
-import { printJson } from './print.ts'
+import { printJson, say, tell } from './print.ts'
 import { UsageError } from './usage.ts'
 
 const NAME_CHARS = 60
@@ -51,8 +50,8 @@ const add: Command = (args) => {
       deliverTo: await placesOf(bridge, values.deliver),
       catchUp: values['catch-up'],
     })
-    process.stdout.write(`${made.id}\n`)
-    process.stderr.write(`"${visible(made.name)}" is due next ${timeOf(made.nextAt)}.\n`)
+    say(`${made.id}\n`)
+    tell(`"${made.name}" is due next ${timeOf(made.nextAt)}.\n`)
     return EXIT.ok
   }
 }
@@ -67,10 +66,10 @@ const list: Command = (args) => {
     }
     for (const each of listed.schedules) {
       const when = each.enabled ? timeOf(each.nextAt) : 'paused'
-      process.stdout.write(`${each.id}  ${when.padEnd(21)}  ${each.cron.padEnd(14)}  ${visible(each.name)}\n`)
-      if (each.last !== null) process.stdout.write(`  ${visible(lastOf(each.last))}\n`)
+      say(`${each.id}  ${when.padEnd(21)}  ${each.cron.padEnd(14)}  ${each.name}\n`)
+      if (each.last !== null) say(`  ${lastOf(each.last)}\n`)
     }
-    if (listed.schedules.length === 0) process.stderr.write('There are no schedules yet.\n')
+    if (listed.schedules.length === 0) tell('There are no schedules yet.\n')
     return EXIT.ok
   }
 }
@@ -100,7 +99,7 @@ const pause = (enabled: boolean): Command => {
     return async ({ bridge }) => {
       const { id, rev } = await find(bridge, wanted)
       const changed = await bridge.call('schedules.update', { id, expectedRev: rev, change: { enabled } })
-      process.stderr.write(enabled ? `It is due next ${timeOf(changed.nextAt)}.\n` : 'It is paused.\n')
+      tell(enabled ? `It is due next ${timeOf(changed.nextAt)}.\n` : 'It is paused.\n')
       return EXIT.ok
     }
   }
@@ -111,7 +110,7 @@ const remove: Command = (args) => {
   return async ({ bridge }) => {
     const { id } = await find(bridge, wanted)
     await bridge.call('schedules.delete', { id })
-    process.stderr.write('It is removed. The session with its answers stays.\n')
+    tell('It is removed. The session with its answers stays.\n')
     return EXIT.ok
   }
 }

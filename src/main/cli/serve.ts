@@ -20,7 +20,7 @@ import { lockOrJoin } from './bridge.ts'
 import { whenBroken } from './broken.ts'
 import { EXIT } from './exit-codes.ts'
 import { listenForInterrupts, whenAborted } from './interrupt.ts'
-import { printError } from './print.ts'
+import { printError, say, tell } from './print.ts'
 
 const USAGE = `Usage: wheelhouse serve [--port N] [--demo]
 
@@ -37,7 +37,7 @@ export async function runServe(args: readonly string[], entryDir: string): Promi
   try {
     options = readOptions(args)
   } catch (thrown) {
-    process.stderr.write(`${USAGE}\nwheelhouse: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`)
+    tell(`${USAGE}\nwheelhouse: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`)
     return 2
   }
   try {
@@ -72,7 +72,7 @@ async function serve(options: { port: number | null; demo: boolean }, entryDir: 
     const { url } = await cli.bridge.call('system.activate', { want: 'link' })
     if (url === null)
       throw new AppError('data_dir_in_use', 'Wheelhouse is already running on this data folder, and serves no browser.')
-    process.stdout.write(`Wheelhouse is already running. Open ${url}\n`)
+    say(`Wheelhouse is already running. Open ${url}\n`)
     return EXIT.ok
   }
   await using undo = new AsyncDisposableStack()
@@ -92,9 +92,9 @@ async function serve(options: { port: number | null; demo: boolean }, entryDir: 
   })
   undo.use(await control.listen(dataDir, (connection) => host.attach(connection, 'cli')))
   const demo = options.demo ? `&view=/session/${await openDemo(host)}` : ''
-  if (!interrupted.aborted) process.stdout.write(`Wheelhouse is running. Open ${web.newUrl()}${demo}\n`)
+  if (!interrupted.aborted) say(`Wheelhouse is running. Open ${web.newUrl()}${demo}\n`)
   const how = await Promise.race([whenAborted(interrupted).then(() => 'told' as const), failed])
-  process.stderr.write(
+  tell(
     how === 'told' ? 'Stopping. Press Ctrl-C again to leave at once.\n' : 'Something broke; the log has the details.\n',
   )
   // Everything in order, and no later.

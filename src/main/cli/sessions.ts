@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { Command } from './index.ts'
-import { printJson } from './print.ts'
+import { inLine, printJson, say, tell } from './print.ts'
 
 export const sessions: Command = (args) => {
   const { values } = parseArgs({ args: [...args], options: { json: { type: 'boolean' } }, strict: true })
@@ -12,11 +12,9 @@ export const sessions: Command = (args) => {
     }
     for (const session of listed.sessions) {
       const when = new Date(session.updatedAt).toISOString().slice(0, 16).replace('T', ' ')
-      process.stdout.write(
-        `${session.id}  ${when}  ${session.state.padEnd(10)}  ${session.title || '(no prompt yet)'}\n`,
-      )
+      say(`${session.id}  ${when}  ${session.state.padEnd(10)}  ${inLine(session.title) || '(no prompt yet)'}\n`)
     }
-    if (listed.sessions.length === 0) process.stderr.write('There are no sessions yet.\n')
+    if (listed.sessions.length === 0) tell('There are no sessions yet.\n')
     return 0
   }
 }

@@ -5,7 +5,7 @@ import { AppError } from '../../shared/errors.ts'
 import { takeover as said } from '../../shared/strings/takeover.ts'
 import { EXIT } from './exit-codes.ts'
 import type { Command } from './index.ts'
-import { printJson } from './print.ts'
+import { printJson, say } from './print.ts'
 import { UsageError } from './usage.ts'
 
 const ACTIONS = ['status', 'plan', 'enable', 'disable', 'repair', 'restore', 'rotate-key'] as const
@@ -64,7 +64,7 @@ export const takeover: Command = (args) => {
     }
     const result = await act(bridge, action, options)
     if (options.json) printJson(result.json)
-    else process.stdout.write(result.text)
+    else say(result.text)
     return EXIT.ok
   }
 }

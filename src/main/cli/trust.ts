@@ -1,10 +1,9 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { ProjectFinding } from '../../shared/bridge/index.ts'
-import { visible } from './describe.ts'
 import { EXIT } from './exit-codes.ts'
 import type { Command } from './index.ts'
-import { printJson } from './print.ts'
+import { inLine, printJson, say, tell } from './print.ts'
 import { UsageError } from './usage.ts'
 
 /** Says yes for a folder, after it was shown what that lets in; or lists the answers. */
@@ -27,12 +26,10 @@ export const trust: Command = (args) => {
       printJson({ ...before, answer: answered })
       return EXIT.ok
     }
-    process.stdout.write(
-      `${visible(answered.folder)} is trusted. From the next run on, agents read what it brings with it`,
-    )
-    process.stdout.write(before.findings.length === 0 ? ', which is nothing yet.\n' : ':\n')
-    for (const finding of before.findings) process.stdout.write(lineOf(finding))
-    if (before.more) process.stdout.write('  … and more\n')
+    say(`${inLine(answered.folder)} is trusted. From the next run on, agents read what it brings with it`)
+    say(before.findings.length === 0 ? ', which is nothing yet.\n' : ':\n')
+    for (const finding of before.findings) say(lineOf(finding))
+    if (before.more) say('  … and more\n')
     return EXIT.ok
   }
 }
@@ -42,7 +39,7 @@ export const untrust: Command = (args) => {
   const folder = folderIn(args)
   return async ({ bridge }) => {
     const answered = await bridge.call('trust.answer', { folder, trusted: false })
-    process.stdout.write(`${visible(answered.folder)} is not trusted. Agents leave out what it brings with it.\n`)
+    say(`${inLine(answered.folder)} is not trusted. Agents leave out what it brings with it.\n`)
     return EXIT.ok
   }
 }
@@ -55,9 +52,9 @@ function list(json: boolean): ReturnType<Command> {
       return EXIT.ok
     }
     for (const { folder, trusted } of listed.folders) {
-      process.stdout.write(`${trusted ? 'trusted    ' : 'not trusted'}  ${visible(folder)}\n`)
+      say(`${trusted ? 'trusted    ' : 'not trusted'}  ${inLine(folder)}\n`)
     }
-    if (listed.folders.length === 0) process.stderr.write('Nothing was said of any folder yet.\n')
+    if (listed.folders.length === 0) tell('Nothing was said of any folder yet.\n')
     return EXIT.ok
   }
 }
@@ -66,10 +63,10 @@ function lineOf({ path, effects, unread }: ProjectFinding): string {
   const more = effects
     .map(({ what, names, more: others = 0 }) => {
       const rest = others > 0 ? ` and ${others} more` : ''
-      return `    ${what}: ${visible(names.join(', '))}${rest}\n`
+      return `    ${what}: ${names.join(', ')}${rest}\n`
     })
     .join('')
-  return `  ${visible(path)}${unread === null ? '' : ` (${unread.replaceAll('_', ' ')})`}\n${more}`
+  return `  ${path}${unread === null ? '' : ` (${unread.replaceAll('_', ' ')})`}\n${more}`
 }
 
 function folderIn(positionals: readonly string[]): string {

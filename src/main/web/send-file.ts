@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { sep } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { contentType } from '../renderer-files/index.ts'
 
 /** Answers whether there was such a file. Names of built files change with their content, so that they may be kept. */
@@ -19,8 +20,7 @@ export async function sendStatic(response: ServerResponse, path: string, options
     response.end()
     return true
   }
-  const stream = createReadStream(path)
-  stream.on('error', () => response.destroy())
-  stream.pipe(response)
+  // Whoever hangs up in the middle leaves no open file behind.
+  await pipeline(createReadStream(path), response)
   return true
 }

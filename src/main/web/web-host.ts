@@ -37,6 +37,8 @@ const Exchange = z.strictObject({ token: z.string().min(1).max(256) })
 const MAX_EXCHANGE_BYTES = 1_024
 /** A slow header is an attack or a mistake. */
 const HEADERS_TIMEOUT_MS = 10_000
+/** Whoever takes nothing of an answer for so long is hung up on. */
+const STALLED_MS = 30_000
 /** Far more than the tabs of one person; another user of the machine could open as many as this host has descriptors. */
 const MAX_SOCKETS = 2_048
 
@@ -55,6 +57,7 @@ export async function startWebHost(
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value)
     respond(deps, admission, request, response).catch((thrown: unknown) => {
+      // The browser hung up, or the file went away.
       if (response.headersSent) {
         response.destroy()
         return
@@ -203,6 +206,7 @@ function listenOn(
   return new Promise((resolve, reject) => {
     const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: 30_000 }, onRequest)
     server.maxConnections = MAX_SOCKETS
+    server.timeout = STALLED_MS
     server.on('upgrade', onUpgrade)
     server.once('error', reject)
     server.listen({ host: address, port, exclusive: true }, () => {

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { EventData } from '../../../src/shared/events.ts'
-import { describeAction, visible } from '../../../src/main/cli/describe.ts'
+import { describeAction } from '../../../src/main/cli/describe.ts'
+import { visible } from '../../../src/main/cli/print.ts'
 
 const asked = (more: Partial<EventData<'decision_requested'>> = {}): EventData<'decision_requested'> => ({
   decisionId: 'd',

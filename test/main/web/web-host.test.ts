@@ -1,9 +1,10 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import type { FrameConnection } from '../../../src/main/platform/types.ts'
 import { startWebHost } from '../../../src/main/web/index.ts'
@@ -261,6 +262,18 @@ test('a refused upgrade is hung up on, even if its sender would keep the line', 
   expect(socket.destroyed).toBe(true)
 })
 
+test.runIf(process.platform === 'linux')('who hangs up in the middle of a file leaves none open', async () => {
+  const path = join(dir.path, 'renderer', 'assets', 'large.js')
+  writeFileSync(path, Buffer.alloc(32 * 1_048_576))
+  const isOpen = (): boolean => readdirSync('/proc/self/fd').some((fd) => targetOf(`/proc/self/fd/${fd}`) === path)
+  const socket = connect(host.port, '127.0.0.1')
+  socket.write(`GET /assets/large.js HTTP/1.1\r\nhost: 127.0.0.1:${host.port}\r\n\r\n`)
+  await once(socket, 'data')
+  expect(isOpen()).toBe(true)
+  socket.destroy()
+  await vi.waitUntil(() => !isOpen(), { timeout: 10_000 })
+})
+
 test('only GET, HEAD and the exchange are answered', async () => {
   expect((await send('/', { method: 'DELETE' })).status).toBe(405)
   expect(
@@ -294,3 +307,11 @@ test('DT-A24 a frame that is no JSON, binary or too large is told so, and the co
   expect(told.filter((text) => text.includes('frame_malformed'))).toHaveLength(2)
   socket.terminate()
 })
+
+function targetOf(link: string): string | null {
+  try {
+    return readlinkSync(link)
+  } catch {
+    return null
+  }
+}

@@ -2,10 +2,10 @@
  * What the installed Codex knows about models: its own cache, read only. It is evidence, never an allowlist: a model it
  * does not name launches and routes under its own name.
  */
-import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { Effort } from '../../../shared/vocabulary.ts'
+import { readPlain } from '../../platform/index.ts'
 
 const MAX_BYTES = 8 * 1024 * 1024
 
@@ -58,8 +58,7 @@ export interface CodexModel {
 export async function readCodexModels(codexHome: string): Promise<readonly CodexModel[]> {
   const path = join(codexHome, 'models_cache.json')
   try {
-    if ((await stat(path)).size > MAX_BYTES) return []
-    return parseCodexModels(JSON.parse(await readFile(path, 'utf8')))
+    return parseCodexModels(JSON.parse((await readPlain(path, MAX_BYTES)).toString('utf8')))
   } catch {
     return []
   }

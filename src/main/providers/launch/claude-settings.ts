@@ -2,10 +2,10 @@
  * Claude Code takes nothing from its settings that would move its requests while Wheelhouse provides for it, but for one
  * variable: a socket of one's own still wins over the Router's address. Such a launch is refused, never rerouted.
  */
-import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '../../../shared/errors.ts'
+import { readPlain } from '../../platform/index.ts'
 import type { LaunchRequest } from '../types.ts'
 
 const MAX_BYTES = 1_048_576
@@ -33,9 +33,8 @@ export async function refuseUnixSocket(files: readonly string[]): Promise<void> 
 /** What is not there, too large or no JSON is nothing: Claude Code does not read it either. */
 async function readSettings(path: string): Promise<unknown> {
   try {
-    await using file = await open(path)
-    if ((await file.stat()).size > MAX_BYTES) return null
-    return JSON.parse((await file.readFile('utf8')).replace(/^\uFEFF/, ''))
+    const bytes = await readPlain(path, MAX_BYTES)
+    return JSON.parse(bytes.toString('utf8').replace(/^\uFEFF/, ''))
   } catch {
     return null
   }

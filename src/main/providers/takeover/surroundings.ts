@@ -1,7 +1,8 @@
 /** What lies around a client's config file and changes what takeover means: a login, other files, a proxy. */
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { dirname, isAbsolute, join } from 'node:path'
 import { parse } from 'smol-toml'
+import { readPlain } from '../../platform/index.ts'
 import type { ProjectionKind, TakeoverClient, TakeoverWarning } from './types.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -115,8 +116,7 @@ async function hasProfileFile(codexHome: string): Promise<boolean> {
 
 async function readSmall(path: string): Promise<string | null> {
   try {
-    const found = await stat(path)
-    return found.isFile() && found.size <= MAX_BYTES ? await readFile(path, 'utf8') : null
+    return (await readPlain(path, MAX_BYTES)).toString('utf8')
   } catch {
     return null
   }

@@ -1,7 +1,7 @@
 /** A prompt as ACP content: text, pictures where the agent takes them, other files by their address. */
-import { readFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import type { Prompt, PromptInput } from '../../../../shared/vocabulary.ts'
+import { readPlain } from '../../../platform/index.ts'
 
 const IMAGE_BYTES = 8 * 1_024 * 1_024
 
@@ -18,7 +18,7 @@ async function inputBlock(input: PromptInput, images: boolean): Promise<unknown>
   const { path, mediaType, filename, bytes } = input
   if (images && mediaType.startsWith('image/') && bytes <= IMAGE_BYTES) {
     try {
-      const data = (await readFile(path)).toString('base64')
+      const data = (await readPlain(path, IMAGE_BYTES)).toString('base64')
       return { type: 'image', data, mimeType: mediaType }
     } catch {
       // Gone since: the agent is told where it was.

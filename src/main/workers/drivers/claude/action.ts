@@ -2,8 +2,9 @@
  * What a call will do, exactly, out of its input. A part of the input that is not shown by the action's own form makes it
  * incomplete, and thereby a matter for a person.
  */
-import { readFileSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { PermissionAction } from '../../../../shared/vocabulary.ts'
+import { readPlainSync, systemCode } from '../../../platform/index.ts'
 import { trustedName } from '../shared/content-channel.ts'
 import { mcpServerOf } from '../shared/permission-gate.ts'
 import { readInput } from './tools.ts'
@@ -38,7 +39,7 @@ export function actionOf(
     return { action: { kind: 'edit', changes: [{ path, oldText, newText }] }, complete }
   }
   if (tool === 'Write' && path !== undefined && content !== undefined) {
-    const before = presentText(path)
+    const before = presentText(resolve(cwd, path))
     const oldText = before === 'absent' ? null : (before?.text ?? '')
     return {
       action: { kind: 'edit', changes: [{ path, oldText, newText: content }] },
@@ -51,11 +52,9 @@ export function actionOf(
 /** Synchronous, since which turn a question belongs to is decided in the reader. Null: it cannot be shown. */
 function presentText(path: string): { text: string } | 'absent' | null {
   try {
-    const found = statSync(path)
-    if (!found.isFile() || found.size > SHOWN_BYTES) return null
-    return { text: readFileSync(path, 'utf8') }
+    return { text: readPlainSync(path, SHOWN_BYTES).toString('utf8') }
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ENOENT' ? 'absent' : null
+    return systemCode(error) === 'ENOENT' ? 'absent' : null
   }
 }
 

@@ -1,6 +1,6 @@
 /** A prompt as Claude Code takes it: text, pictures, and the paths of other files. */
-import { readFile } from 'node:fs/promises'
 import type { Prompt, PromptInput } from '../../../../shared/vocabulary.ts'
+import { readPlain } from '../../../platform/index.ts'
 
 /** What the Messages API takes. */
 const PICTURES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
@@ -31,7 +31,7 @@ function isPicture({ mediaType, bytes }: PromptInput): boolean {
 
 async function picture({ path, mediaType }: PromptInput): Promise<object | null> {
   try {
-    const data = (await readFile(path)).toString('base64')
+    const data = (await readPlain(path, PICTURE_BYTES)).toString('base64')
     return { type: 'image', source: { type: 'base64', media_type: mediaType, data } }
   } catch {
     return null

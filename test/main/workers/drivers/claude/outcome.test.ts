@@ -57,6 +57,11 @@ test('what is asked shows exactly what will be done', () => {
   expect(asked('Write', { file_path: present, content: 'new' })).toEqual(edit(present, 'as it is', 'new', true))
   expect(asked('Write', { file_path: absent, content: 'new' })).toEqual(edit(absent, null, 'new', true))
   expect(asked('Write', { file_path: dir.path, content: 'new' })).toEqual(edit(dir.path, '', 'new', false))
+  // It says that it is empty, and never ends.
+  const endless = '/proc/self/pagemap'
+  if (process.platform === 'linux') {
+    expect(asked('Write', { file_path: endless, content: 'new' })).toEqual(edit(endless, '', 'new', false))
+  }
   expect(asked('mcp__files__read', { path: '/etc' })).toEqual({
     action: { kind: 'mcp', server: 'files', tool: 'read', input: '{\n  "path": "/etc"\n}' },
     complete: true,

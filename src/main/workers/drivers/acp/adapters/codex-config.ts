@@ -1,7 +1,7 @@
 /** What of the person's `config.toml` a session depends on. Codex itself says what is wrong with one that cannot be read. */
-import { open } from 'node:fs/promises'
 import { parse } from 'smol-toml'
 import { z } from 'zod'
+import { readPlain } from '../../../../platform/index.ts'
 
 const MAX_BYTES = 1_048_576
 
@@ -20,9 +20,7 @@ export type CodexConfig = z.infer<typeof CodexConfig>
 
 export async function readCodexConfig(path: string): Promise<CodexConfig> {
   try {
-    await using file = await open(path)
-    if ((await file.stat()).size > MAX_BYTES) return {}
-    return CodexConfig.parse(parse(await file.readFile('utf8')))
+    return CodexConfig.parse(parse((await readPlain(path, MAX_BYTES)).toString('utf8')))
   } catch {
     return {}
   }
