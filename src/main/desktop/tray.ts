@@ -97,16 +97,15 @@ export function createTray({ electron, platform, bridge, open, quit, say }: Tray
 
   /** Switching on shows its change first, in the window; switching off takes back what was shown then. */
   const toggle = async (client: GatewayClient, wasOn: boolean): Promise<void> => {
+    // The system moved the tick itself when it was clicked: it goes back, and moves when the gateway says so.
+    shown = ''
+    render(last)
     if (!wasOn) return open({ kind: 'gateway' })
     try {
       await bridge.call('gateway.disable', { client })
     } catch (error) {
       say(error instanceof Error ? error.message : 'The gateway could not be switched.')
       open({ kind: 'gateway' })
-    } finally {
-      // The system set the tick itself when it was clicked.
-      shown = ''
-      render(last)
     }
   }
   let last: Attention = { pending: [], running: [], gateway: null }

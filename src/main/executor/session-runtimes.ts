@@ -24,7 +24,7 @@ export interface SessionRuntimes {
   isRehearsal(choice: RuntimeChoice): boolean
   /** What the session would run on were its Provider alone another one. */
   cascade(session: { agentId: AgentId; choice: RuntimeChoice }, connectionId: string | null): RuntimeChoice
-  /** What `set` would answer; null: the choice is none that a Provider is asked for. Changes nothing. */
+  /** What `set` would answer; null: nobody can say, since the agent has no Provider or the catalog cannot be read. Changes nothing. */
   preview(session: { id: string; agentId: AgentId }, choice: RuntimeChoice): RuntimeEffect | null
   /** Binding and session row move together, in one transaction. @throws AppError `config_conflict`, `config_value_invalid`. */
   set(
@@ -95,7 +95,7 @@ export function createSessionRuntimes(deps: {
     cascade: ({ agentId, choice }, connectionId) => cascade(options(agentId), choice, connectionId),
     preview({ id, agentId }, choice) {
       const { client } = agents.get(agentId)
-      if (client === null || choice.connectionId === null || providers.failure() !== null) return null
+      if (client === null || providers.failure() !== null) return null
       return providers.previewRuntime({ sessionId: id, client, choice, allowHistoryStrip: false })
     },
     async set(request, signal) {
@@ -108,7 +108,7 @@ export function createSessionRuntimes(deps: {
       const client = agent.client
       const done = await store.writeTx((tx) => {
         const effect: RuntimeEffect =
-          client === null || choice.connectionId === null
+          client === null || failure !== null
             ? { kind: 'next_turn', historyStripped: false }
             : providers.changeRuntime({ sessionId, client, choice, allowHistoryStrip }, tx)
         if (effect.kind === 'refused') return { rev: session.rev, effect }

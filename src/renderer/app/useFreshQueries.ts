@@ -25,10 +25,10 @@ export function useFreshQueries(): void {
           const old = before.value.get(session.id)
           if (old === session || old === undefined) continue
           if (old.archivedAt !== session.archivedAt) forget('sessions.list')
-          if (old.state !== session.state || old.activeRun?.runId !== session.activeRun?.runId) {
-            forget('sessions.ownership')
-          }
-          if (old.configRev !== session.configRev) {
+          const isOtherRun = old.activeRun?.runId !== session.activeRun?.runId
+          if (old.state !== session.state || isOtherRun) forget('sessions.ownership')
+          // When another model would count, and what it would cost the history, change with each run too.
+          if (old.configRev !== session.configRev || isOtherRun) {
             void queries.invalidateQueries({ queryKey: ['sessions.config.get', { sessionId: session.id }] })
           }
         }

@@ -22,6 +22,14 @@ const KINDS: Readonly<Record<ProjectionKind, string>> = {
   env: 'Two variables',
 }
 
+/** What became of an answer that began well, and was not completed. */
+const ENDS: Readonly<Record<string, string>> = {
+  failed: 'failed midway',
+  client_aborted: 'agent hung up',
+  upstream_disconnected: 'cut off',
+  unknown: 'no clear end',
+}
+
 export const gateway = {
   heading: 'Gateway',
   intro:
@@ -39,6 +47,8 @@ export const gateway = {
   noUpstream: 'None',
   noProvider: (client: GatewayClient) => `There is no Provider for ${CLIENTS[client]} yet.`,
   addProvider: 'Add Provider',
+  wouldGoTo: (client: GatewayClient, name: string) =>
+    `No Provider is picked here yet: requests of ${CLIENTS[client]} will go to ${name}, its default.`,
   wouldRefuse: (client: GatewayClient) =>
     `There is no Provider for ${CLIENTS[client]} yet. Once this is written, every request of it is refused until there is one and you pick it.`,
   wouldRefuseUnpicked: (client: GatewayClient) =>
@@ -63,7 +73,9 @@ export const gateway = {
   loading: 'Reading the file…',
   repairTitle: (client: GatewayClient) => `Repair the file of ${CLIENTS[client]}?`,
   repairText:
-    'What Wheelhouse writes is written again over the file as it is today; where this is off, what is left of it is removed. Everything else stays.',
+    'The gateway listens again if it does not, and what Wheelhouse writes is written again over the file as it is today. Everything else in it stays.',
+  repairRemoves:
+    'What is left of the lines that Wheelhouse wrote is removed from the file. Everything else in it stays.',
   restoreTitle: (client: GatewayClient) => `Restore the file of ${CLIENTS[client]}?`,
   restoreText:
     'The exact file from before takes the place of today’s. Every edit made since is dropped from it; a copy of today’s file is kept with the data of Wheelhouse.',
@@ -89,6 +101,9 @@ export const gateway = {
   byGateway: 'gateway',
   fallback: 'fallback',
   bySession: 'session',
+  overTime: 'Requests, tokens and times over days are drawn under Usage.',
+  openUsage: 'Open Usage',
+  end: (end: string) => ENDS[end] ?? end,
   noStatus: 'none',
   unknown: '–',
 } as const

@@ -120,6 +120,7 @@ export const providers = {
   switchList: 'What happens to each running session',
   switchGone: 'A session that is no longer there',
   switchModel: (from: string, to: string) => (from === to ? from : `${from} → ${to}`),
+  switchEffort: (from: string, to: string) => `effort: ${from} → ${to}`,
   switchNow: 'with its next request',
   switchNextTurn: 'with its next turn',
   switchStripped: 'its hidden reasoning is cut from the history, for good',

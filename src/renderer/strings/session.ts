@@ -240,11 +240,12 @@ export const session = {
     strips: 'cannot read the hidden reasoning so far; it would be cut',
     now: 'with the next request',
     next_turn: 'from the next turn on',
+    unknown: 'from the next turn on at the latest',
+    newSession: 'cannot read the hidden reasoning so far; takes a new session',
   },
   notReady: 'key missing',
-  nextTurn: 'Takes effect with the next prompt.',
   stripTitle: 'Send the history without its hidden reasoning?',
-  stripText:
-    'The model you chose cannot read what the one before it kept of its reasoning. Your conversation stays; that part is left out.',
+  stripText: (running: boolean) =>
+    `The model you chose cannot read what the one before it kept of its reasoning. Your conversation stays; that part is left out, for good.${running ? ' It counts from the next turn on at the latest.' : ''}`,
   stripConfirm: 'Switch',
 } as const

@@ -1,7 +1,10 @@
 import { inflateSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { trayIconPng } from '../../../src/main/desktop/tray-icon.ts'
-import { trayView } from '../../../src/main/desktop/tray.ts'
+import { createTray, trayView } from '../../../src/main/desktop/tray.ts'
+import type { TrayDeps } from '../../../src/main/desktop/tray.ts'
+import type { GatewayView, TakeoverView } from '../../../src/shared/bridge/index.ts'
+import { AppError } from '../../../src/shared/errors.ts'
 import { aDecision, aSession } from '../notifications/support.ts'
 
 const running = [aSession(1, { state: 'running' })]
@@ -66,26 +69,28 @@ function opaqueMap(png: Buffer): string {
   return map
 }
 
+const takeover = {
+  detail: null,
+  warnings: [],
+  configPath: '/c',
+  kind: null,
+  enabled: true,
+  keepLogin: false,
+  restoreAvailable: false,
+}
+const gatewayWith = (codex: TakeoverView['state'], claude: TakeoverView['state']): GatewayView => ({
+  listening: true,
+  address: '127.0.0.1:1',
+  code: null,
+  upstreams: { codex: null, claude: null },
+  takeovers: [
+    { ...takeover, client: 'codex', state: codex },
+    { ...takeover, client: 'claude', state: claude },
+  ],
+})
+
 test('DT-A16 the tick of an agent follows what is, and says when that is not whole', () => {
-  const takeover = {
-    detail: null,
-    warnings: [],
-    configPath: '/c',
-    kind: null,
-    enabled: true,
-    keepLogin: false,
-    restoreAvailable: false,
-  }
-  const gateway = {
-    listening: true,
-    address: '127.0.0.1:1',
-    code: null,
-    upstreams: { codex: null, claude: null },
-    takeovers: [
-      { ...takeover, client: 'codex' as const, state: 'active' as const },
-      { ...takeover, client: 'claude' as const, state: 'drifted' as const },
-    ],
-  }
+  const gateway = gatewayWith('active', 'drifted')
   const ticks = trayView({ pending: [], running: [], gateway }).items.flatMap((item) =>
     item.kind === 'takeover' ? [[item.label, item.checked]] : [],
   )
@@ -94,3 +99,85 @@ test('DT-A16 the tick of an agent follows what is, and says when that is not who
     ['Lead Claude Code to the gateway (drifted)', false],
   ])
 })
+
+test('DT-A16 a click never moves the tick: it opens the window, or waits for what the gateway says', async () => {
+  const tray = openTray(gatewayWith('active', 'inactive'))
+  tray.click('Claude Code')
+  expect(tray.opened).toEqual([{ kind: 'gateway' }])
+  expect(tray.ticks()).toEqual([true, false])
+
+  tray.click('Codex')
+  expect(tray.asked).toEqual([['gateway.disable', { client: 'codex' }]])
+  expect(tray.ticks()).toEqual([true, false])
+  tray.answer.reject(new AppError('takeover_config_unwritable', 'The file cannot be written.'))
+  await expect.poll(() => tray.said).toEqual(['The file cannot be written.'])
+  expect(tray.ticks()).toEqual([true, false])
+  expect(tray.opened).toHaveLength(2)
+
+  tray.publish(gatewayWith('inactive', 'inactive'))
+  expect(tray.ticks()).toEqual([false, false])
+})
+
+interface MenuEntry {
+  label?: string
+  type?: string
+  checked?: boolean
+  click?: () => void
+}
+
+/** A tray as the system shows it: a click moves the tick of a checkbox by itself, and then tells. */
+function openTray(first: GatewayView) {
+  const opened: unknown[] = []
+  const said: string[] = []
+  const asked: unknown[] = []
+  const answer = Promise.withResolvers<never>()
+  let publish: (view: GatewayView) => void = () => undefined
+  let menu: MenuEntry[] = []
+  const boxes = () => menu.filter(({ type }) => type === 'checkbox')
+  class Tray {
+    setImage(): void {}
+    setToolTip(): void {}
+    setContextMenu(items: MenuEntry[]): void {
+      menu = items
+    }
+    on(): void {}
+  }
+  createTray({
+    electron: {
+      Tray,
+      Menu: { buildFromTemplate: (items: MenuEntry[]) => items.map((item) => ({ ...item })) },
+      nativeImage: { createFromBuffer: () => ({ setTemplateImage: () => undefined }) },
+    } as unknown as TrayDeps['electron'],
+    platform: 'linux',
+    bridge: {
+      async call(name: string, input: unknown) {
+        asked.push([name, input])
+        return answer.promise
+      },
+      subscribe(name: string, _filter: unknown, observer: { event(event: unknown): void }) {
+        if (name === 'gateway') {
+          publish = observer.event
+          publish(first)
+        }
+        return () => undefined
+      },
+    } as unknown as TrayDeps['bridge'],
+    open: (place) => opened.push(place),
+    quit: () => undefined,
+    say: (message) => said.push(message),
+  })
+  return {
+    opened,
+    said,
+    asked,
+    answer,
+    publish: (view: GatewayView) => publish(view),
+    ticks: () => boxes().map(({ checked }) => checked),
+    click(agent: string) {
+      const item = boxes().find(({ label }) => label?.includes(agent))
+      if (item === undefined) throw new Error(`no entry of ${agent}`)
+      item.checked = item.checked !== true
+      item.click?.()
+    },
+  }
+}

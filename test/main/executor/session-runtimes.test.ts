@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { createSessionRuntimes } from '../../../src/main/executor/session-runtimes.ts'
+import { createSessionRuntimes, OWN_LOGIN } from '../../../src/main/executor/session-runtimes.ts'
+import { AppError } from '../../../src/shared/errors.ts'
 
 type Deps = Parameters<typeof createSessionRuntimes>[0]
 
@@ -19,4 +20,23 @@ test('a choice is called by its model, by its Provider where that picks the mode
   expect(runtimes.labelOf('builtin', { ...choice, connectionId: 'x', modelId: null })).toBe(
     'A Provider that is no longer there',
   )
+})
+
+test("the agent's own login is asked for like a Provider, and nobody can say while the catalog cannot be read", () => {
+  const asked: unknown[] = []
+  const over = (failure: AppError | null) =>
+    createSessionRuntimes({
+      agents: { get: () => ({ client: 'codex', label: 'Codex', ownLogin: true }) },
+      providers: {
+        failure: () => failure,
+        previewRuntime(change: unknown) {
+          asked.push(change)
+          return { kind: 'refused', code: 'route_binding_incompatible' }
+        },
+      },
+    } as unknown as Deps)
+  const session = { id: 's', agentId: 'codex' as const }
+  expect(over(null).preview(session, OWN_LOGIN)).toMatchObject({ kind: 'refused' })
+  expect(asked).toEqual([{ sessionId: 's', client: 'codex', choice: OWN_LOGIN, allowHistoryStrip: false }])
+  expect(over(new AppError('model_profiles_unavailable', 'x')).preview(session, OWN_LOGIN)).toBeNull()
 })

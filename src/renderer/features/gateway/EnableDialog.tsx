@@ -84,10 +84,12 @@ export function EnableDialog({
   )
 }
 
-/** The gateway refuses what it has no Provider for, and the agent's own way to one is gone once the file is written. */
+/** Without a Provider picked here the agent's default becomes it; without one, every request is refused. */
 function Unserved({ client }: { client: GatewayClient }) {
   const catalog = useTopic('providers', (state) => state.value)
   const { gateway } = strings
+  const first = catalog?.connections.find(({ id }) => id === catalog.defaults[client]?.connectionId)
+  if (first !== undefined) return <p className={styles.small}>{gateway.wouldGoTo(client, first.name)}</p>
   const none = catalog?.connections.every((connection) => connection.client !== client) === true
   return (
     <p className={styles.detail} role="note">

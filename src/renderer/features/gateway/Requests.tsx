@@ -26,6 +26,11 @@ function RequestList() {
       <p className={styles.small}>{gateway.requestsText}</p>
       {requests?.length === 0 && <p className={styles.small}>{gateway.noRequests}</p>}
       {requests !== null && requests.length > 0 && (
+        <p className={styles.small}>
+          {gateway.overTime} <a href={viewHash({ kind: 'usage' })}>{gateway.openUsage}</a>
+        </p>
+      )}
+      {requests !== null && requests.length > 0 && (
         <div className={styles.scroll} tabIndex={0} role="group" aria-label={gateway.requests}>
           <table className={styles.table}>
             <thead>
@@ -76,6 +81,9 @@ function Row({ request }: { request: RequestView }) {
       </td>
       <td>
         {status ?? gateway.noStatus} {code !== null && <code className={styles.small}>{code}</code>}
+        {code === null && failed && status !== null && status < 400 && (
+          <span className={styles.small}>{gateway.end(end)}</span>
+        )}
       </td>
       <td className={styles.number}>{firstByteMs === null ? gateway.unknown : duration(firstByteMs)}</td>
       <td className={styles.number}>

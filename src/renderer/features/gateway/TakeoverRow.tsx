@@ -67,7 +67,7 @@ export function TakeoverRow({ takeover, upstream }: { takeover: TakeoverView; up
       {warnings.length > 0 && <Warnings warnings={warnings} />}
       {disable.error !== null && <ErrorNote error={disable.error} />}
       {asking === 'enable' && <EnableDialog client={client} upstream={upstream} onClose={() => setAsking(null)} />}
-      {asking === 'repair' && <RepairDialog client={client} onClose={() => setAsking(null)} />}
+      {asking === 'repair' && <RepairDialog takeover={takeover} onClose={() => setAsking(null)} />}
       {asking === 'restore' && <RestoreDialog client={client} onClose={() => setAsking(null)} />}
     </Row>
   )
@@ -104,19 +104,17 @@ function Upstream({ client, chosen }: { client: TakeoverView['client']; chosen: 
   )
 }
 
-interface Asking {
-  client: TakeoverView['client']
-  onClose: () => void
-}
-
-function RepairDialog({ client, onClose }: Asking) {
+function RepairDialog({ takeover, onClose }: { takeover: TakeoverView; onClose: () => void }) {
+  const { client, enabled, detail } = takeover
   const repair = useChange('gateway.repair')
   const { gateway } = strings
+  // What leads here without a record is taken over again; what else is left where this is off goes.
+  const writes = enabled || detail === 'state_missing'
   return (
     <ConfirmDialog
       open
       title={gateway.repairTitle(client)}
-      description={gateway.repairText}
+      description={writes ? gateway.repairText : gateway.repairRemoves}
       confirm={gateway.repair}
       cancel={gateway.cancel}
       pending={repair.isPending}
@@ -128,7 +126,7 @@ function RepairDialog({ client, onClose }: Asking) {
   )
 }
 
-function RestoreDialog({ client, onClose }: Asking) {
+function RestoreDialog({ client, onClose }: { client: TakeoverView['client']; onClose: () => void }) {
   const restore = useChange('gateway.restoreBackup')
   const { gateway } = strings
   return (

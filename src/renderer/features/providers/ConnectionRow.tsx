@@ -80,6 +80,7 @@ function Facts({ catalog, connection }: { catalog: CatalogView; connection: Conn
   const preset = catalog.presets.find(({ id }) => id === connection.preset)?.label ?? connection.preset
   const chosen = defaultOf(catalog, connection)
   const count = modelsOf(catalog, connection.id).length
+  const key = keyOf(connection)
   return (
     <>
       <p className={styles.facts}>
@@ -92,7 +93,7 @@ function Facts({ catalog, connection }: { catalog: CatalogView; connection: Conn
         <span>{strings.agents.name(connection.client)}</span>
         {connection.preset !== 'rehearsal' && <span>{preset}</span>}
         {connection.baseUrl !== undefined && <code className={styles.address}>{connection.baseUrl}</code>}
-        <span>{keyOf(connection)}</span>
+        {key !== null && <span>{key}</span>}
         <span>{count === 0 ? providers.modelsUnknown : providers.models(count)}</span>
         {chosen !== null && (
           <strong className={styles.default}>

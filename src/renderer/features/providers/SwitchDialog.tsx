@@ -96,6 +96,11 @@ function Steps({ steps }: { steps: readonly SwitchStep[] }) {
         <li key={sessionId} className={styles.step}>
           <strong>{sessions.get(sessionId)?.title ?? providers.switchGone}</strong>
           {effect.kind !== 'refused' && <span>{providers.switchModel(from.modelId ?? '', to.modelId ?? '')}</span>}
+          {effect.kind !== 'refused' && from.effort !== to.effort && (
+            <span>
+              {providers.switchEffort(strings.session.efforts[from.effort], strings.session.efforts[to.effort])}
+            </span>
+          )}
           <span className={styles.small}>{effectText(effect)}</span>
         </li>
       ))}

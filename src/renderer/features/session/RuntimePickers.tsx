@@ -1,10 +1,10 @@
 import { useState } from 'react'
-import type { ConfigView, SessionView } from '../../../shared/bridge/index.ts'
+import type { SessionView } from '../../../shared/bridge/index.ts'
 import type { Effort, Mode, RuntimeChoice } from '../../../shared/vocabulary.ts'
 import { useCall } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { ConfirmDialog, ErrorNote, Select } from '../../ui/index.ts'
-import type { SelectItem } from '../../ui/index.ts'
+import { choiceItems, effortItems, keyOf } from './runtime-items.ts'
 import { useSetConfig } from './useSetConfig.ts'
 import styles from './Composer.module.css'
 
@@ -16,8 +16,8 @@ export function RuntimePickers({ session }: { session: SessionView }) {
   if (config.error !== null) return <ErrorNote error={config.error} onRetry={() => void config.refetch()} />
   if (config.data === undefined) return <div className={styles.pickers} />
   const { rev, mode, choice, sandbox } = config.data
-  const items = choiceItems(config.data, session)
-  const efforts = effortsOf(config.data)
+  const running = session.activeRun !== null
+  const efforts = effortItems(config.data, running)
   const change = (next: RuntimeChoice): void => {
     setAsked(next)
     set({ expectedRev: rev, choice: next })
@@ -41,7 +41,7 @@ export function RuntimePickers({ session }: { session: SessionView }) {
         label={strings.session.model}
         tone="quiet"
         value={keyOf(choice)}
-        items={items}
+        items={choiceItems(config.data, session)}
         disabled={pending}
         onChange={(key) => {
           const next = config.data.choices.find((offer) => keyOf(offer.choice) === key)
@@ -55,7 +55,7 @@ export function RuntimePickers({ session }: { session: SessionView }) {
           label={strings.session.effort}
           tone="quiet"
           value={choice.effort}
-          items={efforts.map((effort) => ({ value: effort, label: strings.session.efforts[effort] }))}
+          items={efforts}
           disabled={pending}
           onChange={(effort) => effort !== choice.effort && change({ ...choice, effort })}
         />
@@ -80,7 +80,7 @@ export function RuntimePickers({ session }: { session: SessionView }) {
       <ConfirmDialog
         open={needsStrip}
         title={strings.session.stripTitle}
-        description={strings.session.stripText}
+        description={strings.session.stripText(running)}
         confirm={strings.session.stripConfirm}
         cancel={strings.session.cancel}
         pending={pending}
@@ -91,35 +91,4 @@ export function RuntimePickers({ session }: { session: SessionView }) {
       />
     </div>
   )
-}
-
-const keyOf = ({ connectionId, modelId }: RuntimeChoice): string => JSON.stringify([connectionId, modelId])
-
-/** Every choice, and the present one even if it is no longer offered. */
-function choiceItems(config: ConfigView, session: SessionView): readonly SelectItem<string>[] {
-  const present = keyOf(config.choice)
-  const items = config.choices.map((offer) => {
-    const value = keyOf(offer.choice)
-    if (!offer.ready) return { value, label: offer.label, note: strings.session.notReady, disabled: true }
-    const note = value === present ? null : noteOf(offer.effect, session.activeRun !== null)
-    return note === null ? { value, label: offer.label } : { value, label: offer.label, note }
-  })
-  return items.some((item) => item.value === present)
-    ? items
-    : [{ value: present, label: session.choiceLabel }, ...items]
-}
-
-/** What a person should know before choosing it: what it costs the history, and when it counts if an agent is at work. */
-function noteOf(effect: ConfigView['choices'][number]['effect'], running: boolean): string | null {
-  if (effect === null) return null
-  if (effect.kind === 'refused') {
-    return effect.code === 'route_binding_incompatible' ? strings.session.effects.strips : null
-  }
-  return running ? strings.session.effects[effect.kind] : null
-}
-
-/** The efforts of the model that runs; the present one among them whatever the catalog says now. */
-function effortsOf({ choice, choices }: ConfigView): readonly Effort[] {
-  const offered = choices.find((offer) => keyOf(offer.choice) === keyOf(choice))?.efforts ?? []
-  return offered.length === 0 ? [] : [...new Set<Effort>(['default', ...offered, choice.effort])]
 }

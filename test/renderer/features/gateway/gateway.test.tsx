@@ -101,6 +101,11 @@ describe('the gateway view', () => {
     expect(within(note).getByRole('link', { name: 'Add Provider' }).getAttribute('href')).toBe('#/providers')
     host.publish('providers', aCatalog({ connections: [aConnection()] }))
     expect(note.textContent).toContain('No Provider is picked for Codex')
+    // The agent's default becomes it: nothing is refused then.
+    const defaults = { codex: { connectionId: aConnection().id, modelId: 'gpt-x' } }
+    host.publish('providers', aCatalog({ connections: [aConnection()], defaults }))
+    expect(screen.queryByRole('note')).toBeNull()
+    expect(screen.getByText(/requests of Codex will go to Work, its default/)).toBeDefined()
   })
 
   test('stay signed in is asked for where a Provider of its own is written, and the change is shown anew', async () => {
@@ -188,9 +193,15 @@ describe('the gateway view', () => {
     expect(screen.getByRole('button', { name: 'Restore: Codex' })).toBeDefined()
     await user.click(screen.getByRole('button', { name: 'Repair: Codex' }))
     const dialog = await screen.findByRole('alertdialog')
-    expect(dialog.textContent).toContain('Everything else stays')
+    expect(dialog.textContent).toContain('is written again over the file as it is today')
     await user.click(within(dialog).getByRole('button', { name: 'Repair' }))
     expect(host.calls('gateway.repair')).toEqual([{ client: 'codex' }])
+  })
+
+  test('DT-A15 what is left of one that is off is removed by a repair, and nothing is written', async () => {
+    const { user } = show(view({ state: 'drifted', detail: 'block_user_changed' }))
+    await user.click(screen.getByRole('button', { name: 'Repair: Codex' }))
+    expect((await screen.findByRole('alertdialog')).textContent).toContain('is removed from the file')
   })
 
   test('DT-A15 one that reaches nobody, since the gateway does not listen, can be repaired once the port is free', async () => {
@@ -216,6 +227,16 @@ describe('the gateway view', () => {
       'gpt-y',
       'gpt-x',
     ])
+  })
+
+  test('DT-A17 a request that began well and did not end so says how it ended, and charts are one click away', () => {
+    show(view(), {}, [
+      { ...REQUEST, modelSent: 'gpt-y', end: 'client_aborted' },
+      { ...REQUEST, id: 2, modelSent: 'gpt-z', end: 'upstream_disconnected', code: 'upstream_disconnected' },
+    ])
+    expect(screen.getByRole('row', { name: /gpt-y/ }).textContent).toContain('200 agent hung up')
+    expect(screen.getByRole('row', { name: /gpt-z/ }).textContent).toContain('200 upstream_disconnected')
+    expect(screen.getByRole('link', { name: 'Open Usage' }).getAttribute('href')).toBe('#/usage')
   })
 
   test('DT-A21 has no serious accessibility finding', async () => {

@@ -36,7 +36,10 @@ async function openDialog(handlers: FakeHandlers) {
 test('DT-A14 a switch says what happens to each running session before it happens', async () => {
   const steps = [
     step(FIRST, 'gpt-a', { kind: 'now', historyStripped: false }),
-    step(SECOND, 'gpt-b', { kind: 'next_turn', historyStripped: false }),
+    {
+      ...step(SECOND, 'gpt-b', { kind: 'next_turn', historyStripped: false }),
+      from: { ...on('gpt-a'), effort: 'high' as const },
+    },
   ]
   const { host, user, dialog } = await openDialog({
     'providers.previewSwitch': () => ({ modelId: 'gpt-b', steps }),
@@ -45,7 +48,7 @@ test('DT-A14 a switch says what happens to each running session before it happen
   const rows = await within(dialog).findAllByRole('listitem')
   expect(rows.map(({ textContent }) => textContent)).toEqual([
     'Tidy the testsgpt-awith its next request',
-    'Write the docsgpt-a → gpt-bwith its next turn',
+    'Write the docsgpt-a → gpt-beffort: High → Its own effortwith its next turn',
   ])
   expect(within(dialog).getByText(/with gpt-b for new sessions/)).toBeDefined()
   expect(host.calls('providers.switch')).toEqual([])

@@ -1,8 +1,9 @@
 import { screen, waitFor, within } from '@testing-library/react'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { SessionPane } from '../../../../src/renderer/features/session/index.ts'
-import type { Draft, SessionView } from '../../../../src/shared/bridge/index.ts'
+import type { ConfigView, Draft, SessionView } from '../../../../src/shared/bridge/index.ts'
 import type { RunView, ToolItem } from '../../../../src/shared/projection/index.ts'
+import type { RuntimeChoice } from '../../../../src/shared/vocabulary.ts'
 import { AppError } from '../../../../src/shared/errors.ts'
 import { seriousFindings } from '../../support/axe.ts'
 import { aDecision, numbered, SESSION_ID } from '../../support/decisions.ts'
@@ -116,6 +117,52 @@ describe('what a session runs on', () => {
     )
     await user.click(screen.getByRole('combobox', { name: 'Model' }))
     expect((await screen.findByRole('option', { name: /Home · other/ })).textContent).toContain('it would be cut')
+  })
+
+  test('while a run is under way each choice says when it counts, and what is refused cannot be chosen', async () => {
+    const on = (connectionId: string | null, modelId: string | null) => ({
+      connectionId,
+      modelId,
+      effort: 'default' as const,
+    })
+    const offer = (choice: RuntimeChoice, label: string, effect: ConfigView['choices'][number]['effect']) => ({
+      choice,
+      label,
+      ready: true,
+      efforts: ['high' as const],
+      effect,
+    })
+    const big = on('c1', 'big')
+    const strip = { kind: 'refused' as const, code: 'route_binding_incompatible' }
+    const { user } = open(running({ choice: big, choiceLabel: 'Work · big' }), {
+      'sessions.config.get': () => ({
+        rev: 1,
+        mode: { value: 'agent', options: [{ value: 'agent', available: true, why: null }] },
+        choice: big,
+        choices: [
+          offer(big, 'Work · big', { kind: 'now', historyStripped: false }),
+          offer(on('c1', 'small'), 'Work · small', { kind: 'now', historyStripped: false }),
+          offer(on('c2', 'later'), 'Home · later', { kind: 'next_turn', historyStripped: false }),
+          offer(on('c2', 'many'), 'Home · many', null),
+          offer(on('c3', 'gone'), 'Club · gone', { kind: 'refused', code: 'model_profile_credential_not_ready' }),
+          offer(on(null, null), 'Codex’s own login', strip),
+        ],
+        source: 'catalog',
+      }),
+    })
+    await user.click(await screen.findByRole('combobox', { name: 'Effort' }))
+    expect((await screen.findByRole('option', { name: /High/ })).textContent).toContain('with the next request')
+    await user.keyboard('{Escape}')
+    await user.click(screen.getByRole('combobox', { name: 'Model' }))
+    const options = await screen.findAllByRole('option')
+    expect(options.map((each) => [each.textContent?.replace('✓', ''), each.getAttribute('aria-disabled')])).toEqual([
+      ['Work · big', null],
+      ['Work · smallwith the next request', null],
+      ['Home · laterfrom the next turn on', null],
+      ['Home · manyfrom the next turn on at the latest', null],
+      ['Club · gonethe Provider has no key', 'true'],
+      ['Codex’s own logincannot read the hidden reasoning so far; takes a new session', 'true'],
+    ])
   })
 })
 
