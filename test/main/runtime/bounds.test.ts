@@ -149,3 +149,22 @@ test('what a run has used is told at most once a second, the last word always', 
   expect(told().at(-1)).toBe(99)
   expect(t.rows('SELECT output_tokens FROM run_usage')).toEqual([{ output_tokens: 99 }])
 })
+
+test('a number of an agent that no column takes is left out, and the run goes on', async () => {
+  await using t = await createTestRuntime()
+  const { runId } = await t.submit()
+  await quiet()
+  const usage = { inputTokens: 1e308, cachedInputTokens: -1, cacheWriteTokens: 0.4, outputTokens: 2 ** 63 }
+  t.executor.last().sink.push({
+    kind: 'usage',
+    usage: { ...usage, reasoningTokens: 7, costUsd: 1e308, contextUsed: 0.5, contextSize: null },
+  })
+  t.executor.last().end()
+  await quiet(8)
+  expect(t.runtime.runs.get(runId)?.state).toBe('completed')
+  expect(
+    t.rows('SELECT input_tokens, cache_write_tokens, output_tokens, reasoning_tokens, cost_micros FROM run_usage'),
+  ).toEqual([
+    { input_tokens: null, cache_write_tokens: 0, output_tokens: null, reasoning_tokens: 7, cost_micros: null },
+  ])
+})

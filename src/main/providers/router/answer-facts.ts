@@ -144,11 +144,14 @@ export function streamErrorOf(facts: FactMap): string {
   return facts.get('error.code') ?? facts.get('error.type') ?? facts.get('code') ?? 'error'
 }
 
+/** More in one answer is no count: sums over such numbers would overflow. */
+const MOST_TOKENS = 1e12
+
 /** OpenAI counts cached tokens among the input, Anthropic beside it; here `input` is always the uncached ones. */
 export function usageOf(protocol: RouteProtocol, facts: FactMap): TokenUsage | null {
   const count = (name: string): number | null => {
     const value = Number(facts.get(`usage.${name}`) ?? Number.NaN)
-    return Number.isFinite(value) ? value : null
+    return Number.isInteger(value) && value >= 0 && value <= MOST_TOKENS ? value : null
   }
   const sent = count('input_tokens')
   const output = count('output_tokens')

@@ -19,11 +19,12 @@ interface Answering {
   readonly response: ServerResponse
   readonly protocol: RouteProtocol
   readonly notes: ExchangeNotes
+  readonly key: Secret | null
 }
 
 /** A 2xx answer. An end without its terminal event is made to look like what it is: a failure. */
-export async function answerStream({ answer, response, protocol, notes }: Answering): Promise<void> {
-  const headers = agentHeaders(answer.headers)
+export async function answerStream({ answer, response, protocol, notes, key }: Answering): Promise<void> {
+  const headers = agentHeaders(answer.headers, key)
   const readable = isIdentity(answer.headers['content-encoding'])
   const isEvents = /^text\/event-stream\b/i.test(answer.headers['content-type'] ?? '')
   // An event of ours may follow.
@@ -56,10 +57,9 @@ export async function answerStream({ answer, response, protocol, notes }: Answer
 }
 
 /** A status of 400 or more. */
-export async function answerError(answering: Answering & { readonly key: Secret | null }): Promise<void> {
-  const { answer, response, protocol, notes, key } = answering
+export async function answerError({ answer, response, protocol, notes, key }: Answering): Promise<void> {
   const held = await holdErrorBody(answer.body, answer.headers['content-encoding'], key)
-  const { status, headers } = mapUnauthorized(answer.status, agentHeaders(answer.headers), protocol)
+  const { status, headers } = mapUnauthorized(answer.status, agentHeaders(answer.headers, key), protocol)
   delete headers['content-length']
   if (held.decoded) delete headers['content-encoding']
   if (held.rest === null && !held.cut) headers['content-length'] = held.head.length

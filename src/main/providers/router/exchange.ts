@@ -101,7 +101,7 @@ async function passAnswer(
   }
   if (endpoint !== 'count_tokens') await markOpaque(deps.port, binding, strips, answer)
   if (onward.compacts) await answerCompaction({ clock: deps.clock, answer, response, notes })
-  else await answerStream({ answer, response, protocol, notes })
+  else await answerStream({ answer, key, response, protocol, notes })
 }
 
 /** Before the first byte: a history wrongly called empty could be sent where it cannot be read. */

@@ -1,5 +1,7 @@
 /** Which headers pass, in both directions. */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
+import type { Secret } from '../../platform/types.ts'
+import { blankText } from './echoes.ts'
 
 const HOP_BY_HOP = ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade']
 
@@ -54,15 +56,15 @@ export function upstreamHeaders(raw: readonly string[], keepEncoding: boolean): 
   return headers
 }
 
-/** What of the upstream's headers reaches the agent. */
-export function agentHeaders(upstream: IncomingHttpHeaders): OutgoingHttpHeaders {
+/** What of the upstream's headers reaches the agent; the key in none of them. */
+export function agentHeaders(upstream: IncomingHttpHeaders, key: Secret | null): OutgoingHttpHeaders {
   const named = tokensOf(upstream.connection)
   const headers: OutgoingHttpHeaders = {}
   for (const name of Object.keys(upstream)) {
     const value = upstream[name]
     if (value === undefined || DROPPED_OUTBOUND.has(name) || named.includes(name)) continue
     if (startsWithOneOf(name, DROPPED_OUTBOUND_PREFIXES)) continue
-    headers[name] = value
+    headers[name] = typeof value === 'string' ? blankText(value, key) : value.map((each) => blankText(each, key))
   }
   return headers
 }

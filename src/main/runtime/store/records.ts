@@ -86,9 +86,9 @@ export function createRecordTables(db: Database) {
   return {
     putUsage(runId: string, usage: Usage, at: number): void {
       const { costUsd, ...tokens } = usage
-      const costMicros = costUsd === null ? null : Math.round(costUsd * 1_000_000)
+      const costMicros = costUsd === null ? null : counted(costUsd * 1_000_000)
       const whole = Object.fromEntries(
-        Object.entries(tokens).map(([name, value]) => [name, value === null ? null : Math.round(value)]),
+        Object.entries(tokens).map(([name, value]) => [name, value === null ? null : counted(value)]),
       )
       usageSql.run({ runId, ...whole, costMicros, at })
     },
@@ -160,4 +160,13 @@ export function createRecordTables(db: Database) {
       putViewSql.run(runId, lastSeq, view)
     },
   }
+}
+
+/** More is no count of anything: sums over such numbers would overflow. */
+const MOST_COUNTED = 1e12
+
+/** As the column takes it; null: an agent's number that cannot be true. */
+function counted(value: number): number | null {
+  const whole = Math.round(value)
+  return whole >= 0 && whole <= MOST_COUNTED ? whole : null
 }

@@ -113,6 +113,17 @@ describe('a stream', () => {
     })
   })
 
+  test('numbers that cannot be true are no usage, and are counted nowhere', async () => {
+    const usage = '{"input_tokens":1e308,"output_tokens":0.5,"input_tokens_details":{"cached_tokens":-1}}'
+    await using upstream = await startUpstream((_request, response) => {
+      answerEvents(response, `data: {"type":"response.completed","response":{"id":"r","usage":${usage}}}\n\n`)
+      response.end()
+    })
+    await using to = await startRouter({ baseUrl: upstream.url })
+    await call(to, { path: '/v1/responses', body: BODY })
+    expect(await to.exchange()).toMatchObject({ usage: null, end: 'completed' })
+  })
+
   test('PR-A65 an event that is no JSON passes as it came, and counts nothing', async () => {
     const text = 'event: response.completed\ndata: {"response":{"usage":{"input_tokens":1},oops\n\n'
     await using upstream = await startUpstream((_request, response) => {
@@ -333,6 +344,37 @@ describe('an error answer', () => {
     await using to = await startRouter({ baseUrl: upstream.url })
     const reply = await call(to, { path: '/v1/responses', body: BODY })
     expect([reply.status, reply.text, reply.headers['content-encoding']]).toEqual([403, 'no: [secret]', undefined])
+  })
+
+  test('PR-A50 nor in any form that a log or a login gives it', async () => {
+    const key = `${CANARY}/`
+    await using upstream = await startUpstream((_request, response) => {
+      response.writeHead(500, { 'content-type': 'text/plain' })
+      response.end(`${encodeURIComponent(key)} ${Buffer.from(`user:${key}`).toString('base64')}`)
+    })
+    await using to = await startRouter({ baseUrl: upstream.url, key })
+    const { text } = await call(to, { path: '/v1/responses', body: BODY })
+    expect(text).toMatch(/^\[secret\] dXNlcj\w?\[secret\]\w?=*$/)
+  })
+
+  test('PR-A50 nor in an encoding that nobody reads: such a body stays here', async () => {
+    await using upstream = await startUpstream((_request, response) => {
+      response.writeHead(400, { 'content-type': 'text/plain', 'content-encoding': 'x-gzip' })
+      response.end(gzipSync(`no: ${CANARY}`))
+    })
+    await using to = await startRouter({ baseUrl: upstream.url })
+    const reply = await call(to, { path: '/v1/responses', body: BODY })
+    expect([reply.status, reply.text, reply.headers['content-encoding']]).toEqual([400, '', undefined])
+  })
+
+  test.each([200, 500])('PR-A50 nor in a header (status %i)', async (status) => {
+    await using upstream = await startUpstream((_request, response) => {
+      response.writeHead(status, { 'x-debug': `Bearer ${CANARY}`, 'x-many': ['a', CANARY] })
+      response.end('{}')
+    })
+    await using to = await startRouter({ baseUrl: upstream.url })
+    const { headers } = await call(to, { path: '/v1/responses', body: BODY })
+    expect([headers['x-debug'], headers['x-many']]).toEqual(['Bearer [secret]', 'a, [secret]'])
   })
 
   test('PR-A76 401 stops Claude Code by header and Codex by status; the record keeps it', async () => {

@@ -228,7 +228,8 @@ test('after a change of the binding the running response ends, then 1012; the ne
   expect(await agent.closed).toBe(1012)
   const later = await connect(to)
   to.bind(to.routeId, aBinding(to.routeId, { generation: 3 }))
-  later.socket.send(create('model-a'))
+  // The same request, with a letter of its type written as JSON may write it.
+  later.socket.send(create('model-a').replace('create', String.raw`creat\u0065`))
   expect(await later.closed).toBe(1012)
   expect(provider.received).toHaveLength(1)
 })

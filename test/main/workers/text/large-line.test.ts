@@ -10,9 +10,15 @@ describe('a large line', () => {
     expect(await parsed).toEqual({ text: 'é'.repeat(600_000), list: [1, null] })
   })
 
+  test('WK-36 may hold any text: what stands in it counts as one value', async () => {
+    const text = `${'[{,"\\'.repeat(400_000)}"`
+    expect(await parseLargeLine(Buffer.from(JSON.stringify([text, '\\', text])))).toEqual([text, '\\', text])
+  })
+
   test.each([
     ['not UTF-8', Buffer.from([0x22, 0xff, 0x22])],
     ['not JSON', Buffer.from('{"a":')],
+    ['of more values than a host should hold', Buffer.from(`[${'{},'.repeat(400_000)}0]`)],
     ['nested deeper than can be carried over', Buffer.from('['.repeat(200_000) + ']'.repeat(200_000))],
   ])('WK-37 that is %s is no value', async (_what, line) => {
     expect(await parseLargeLine(line)).toBeUndefined()
