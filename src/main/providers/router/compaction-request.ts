@@ -10,7 +10,8 @@ import type { RouteBinding } from './types.ts'
 
 /** What marks a compaction item as made here: the rest is the base64url form of its text. */
 export const OUR_COMPACTION = 'whc1.'
-const MARK = Buffer.from('"compaction')
+/** What the type of each such item begins with. */
+export const COMPACTION = Buffer.from('compaction')
 const QUESTION =
   'The conversation is about to be shortened: what you write now replaces everything before it. Write a hand-over summary for whoever goes on with this work. Name the goal, what was decided and why, what was done and in which files, commands and their results that still matter, what is left to do, and every detail (paths, names, figures, wishes of the user) that cannot be found out again. Write the summary only; call no tool.'
 
@@ -20,18 +21,18 @@ export interface CompactionEdits {
   readonly asks: boolean
 }
 
-const NOTHING: CompactionEdits = { splices: [], asks: false }
+export const NO_COMPACTION: CompactionEdits = { splices: [], asks: false }
 
 export function sealSummary(text: string): string {
   return OUR_COMPACTION + Buffer.from(text, 'utf8').toString('base64url')
 }
 
-/** `chunks`: a whole body that the request reader took. Most bodies are only searched for one word. */
+/** `chunks`: a whole body that the request reader took. It is read once more: only where that met an item of this kind. */
 export function compactionEdits(
   { routeProtocol, preset }: Pick<RouteBinding, 'routeProtocol' | 'preset'>,
   chunks: readonly Uint8Array[],
 ): CompactionEdits {
-  if (routeProtocol !== 'responses' || !holds(chunks, MARK)) return NOTHING
+  if (routeProtocol !== 'responses') return NO_COMPACTION
   const splices: Splice[] = []
   let asks = false
   let tools: Splice | null = null
@@ -78,17 +79,4 @@ function unseal(content: string): string {
 
 function userMessage(text: string): string {
   return JSON.stringify({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] })
-}
-
-/** Whether the chunks hold the word, across their borders too. */
-function holds(chunks: readonly Uint8Array[], word: Buffer): boolean {
-  let tail = Buffer.alloc(0)
-  for (const chunk of chunks) {
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
-    if (bytes.includes(word)) return true
-    const seam = Buffer.concat([tail, bytes.subarray(0, word.length - 1)])
-    if (seam.includes(word)) return true
-    tail = Buffer.concat([tail, bytes.subarray(-(word.length - 1))]).subarray(-(word.length - 1))
-  }
-  return false
 }

@@ -2,10 +2,9 @@
  * An incremental JSON scanner: bytes go in as they arrive, tokens with absolute byte offsets come out. It checks the whole
  * grammar and UTF-8 but builds no values, so that a body is edited by splicing spans and every other byte survives.
  */
-import { isUtf8 } from 'node:buffer'
 import { AppError } from '../../../shared/errors.ts'
 import { Digits, isComplete, isDigit, isHex, nextDigits } from './json-numbers.ts'
-import { borderOf, byteTable, holdsControl, indexOf, plainEnd, wordsOf } from './json-text.ts'
+import { borderOf, byteTable, plainEnd, sizeOf, validEnd, wordsOf } from './json-text.ts'
 import type { Words } from './json-text.ts'
 
 export type JsonContainer = 'object' | 'array'
@@ -27,6 +26,8 @@ export interface JsonScanner {
   write(chunk: Uint8Array): void
   /** @throws AppError `request_body_malformed`: the text stops before its value does. */
   end(): void
+  /** Whether a string began with what was looked out for, or may have: an escape hides what stands there. */
+  met(): boolean
 }
 
 export const MAX_JSON_DEPTH = 128
@@ -41,9 +42,8 @@ const State = {
   string: 6,
   escape: 7,
   hex: 8,
-  utf8: 9,
-  number: 10,
-  literal: 11,
+  number: 9,
+  literal: 10,
 } as const
 
 const LITERALS: ReadonlyMap<number, string> = new Map([
@@ -52,10 +52,18 @@ const LITERALS: ReadonlyMap<number, string> = new Map([
   [0x6e, 'null'],
 ])
 const ESCAPED = byteTable((byte) => '"\\/bfnrt'.includes(String.fromCharCode(byte)))
-/** Below it, characters beyond ASCII are read one by one. */
-const LONG = 16
-/** `visitDepth`: tokens deeper than this are checked but told to nobody, which is most of a body. */
-export function createJsonScanner(visitor: JsonVisitor, visitDepth = MAX_JSON_DEPTH): JsonScanner {
+const NOTHING = Buffer.alloc(0)
+const UNLIKE = -1
+
+/**
+ * `visitDepth`: tokens deeper than this are checked but told to nobody, which is most of a body. `lookout`: letters that a
+ * string may begin with, at any depth.
+ */
+export function createJsonScanner(
+  visitor: JsonVisitor,
+  visitDepth = MAX_JSON_DEPTH,
+  lookout: Uint8Array = NOTHING,
+): JsonScanner {
   let offset = 0
   let state: number = State.value
   /** Innermost last; true is an object. */
@@ -68,17 +76,16 @@ export function createJsonScanner(visitor: JsonVisitor, visitDepth = MAX_JSON_DE
   let escaped = false
   let captured: Uint8Array[] = []
   let hexLeft = 0
-  let utf8Left = 0
-  let utf8Low = 0x80
-  let utf8High = 0xbf
   let digits: number = Digits.minus
   let numberText = ''
   let literal = ''
   let literalAt = 0
-  /** In the chunk at hand: where those stand next, and up to where text is read byte by byte. */
-  let quote = -1
-  let backslash = -1
-  let unread = -1
+  const looksOut = lookout.length > 0
+  let met = false
+  /** How many of those letters the string at hand begins with. */
+  let matched = UNLIKE
+  /** The beginning of a character that the next chunk goes on with. */
+  let partial: Buffer = NOTHING
 
   function malformed(what: string, at: number): AppError {
     return new AppError('request_body_malformed', `The request body is no valid JSON: ${what}.`, {
@@ -106,7 +113,20 @@ export function createJsonScanner(visitor: JsonVisitor, visitDepth = MAX_JSON_DE
     tokenStart = at
     stringIsKey = isKey
     escaped = false
+    if (looksOut) matched = 0
     capturing = stack.length <= told && visitor.wantsText(isKey ? 'key' : 'value', stack.length)
+  }
+
+  /** Goes on to tell whether the string at hand begins with what is looked out for. */
+  function lookOut(chunk: Uint8Array, from: number): void {
+    let at = from
+    while (at < chunk.length && matched < lookout.length && chunk[at] === lookout[matched]) {
+      at++
+      matched++
+    }
+    const isEscape = chunk[at] === 0x5c && (at + 1 === chunk.length || chunk[at + 1] === 0x75)
+    if (matched === lookout.length || isEscape) met = true
+    if (at < chunk.length) matched = UNLIKE
   }
 
   function closeString(chunk: Buffer, from: number, quote: number): void {
@@ -178,38 +198,27 @@ export function createJsonScanner(visitor: JsonVisitor, visitDepth = MAX_JSON_DE
     }
   }
 
-  /** A lead byte sets how many continuation bytes follow and what the first may be (no overlong form, no surrogate). */
-  function startUtf8(byte: number, at: number): void {
-    utf8Low = byte === 0xe0 ? 0xa0 : byte === 0xf0 ? 0x90 : 0x80
-    utf8High = byte === 0xed ? 0x9f : byte === 0xf4 ? 0x8f : 0xbf
-    if (byte >= 0xc2 && byte <= 0xdf) utf8Left = 1
-    else if (byte >= 0xe0 && byte <= 0xef) utf8Left = 2
-    else if (byte >= 0xf0 && byte <= 0xf4) utf8Left = 3
-    else throw malformed('a string is not UTF-8', at)
-    state = State.utf8
-  }
-
   /**
-   * Inside of what nobody wants, which is most of a body: brackets, commas and plain strings, as far as they are in order.
+   * Inside of what nobody wants, which is most of a body: brackets, commas and strings, as far as they are in order.
    * Answers where something else stands, and leaves it to the rest to read or refuse it.
    */
-  function skim(chunk: Uint8Array, words: Words, from: number): number {
+  function skim(chunk: Buffer, words: Words, from: number): number {
     const { length } = chunk
     let now = state
     let i = from
     while (i < length) {
       const byte = chunk[i] as number
       if (byte === 0x22 && now !== State.after && now !== State.colon) {
-        const isKey = now === State.key || now === State.keyOrEnd
-        const end = plainEnd(chunk, words, i + 1)
-        if (end === length || chunk[end] !== 0x22) {
-          stringIsKey = isKey
-          capturing = false
-          state = State.string
-          return end
+        stringIsKey = now === State.key || now === State.keyOrEnd
+        capturing = false
+        if (looksOut) {
+          matched = 0
+          lookOut(chunk, i + 1)
         }
-        now = isKey ? State.colon : State.after
-        i = end
+        state = State.string
+        i = scanString(chunk, words, i + 1)
+        if (i === length) return i
+        now = stringIsKey ? State.colon : State.after
       } else if (byte === 0x3a && now === State.colon) now = State.value
       else if (byte === 0x2c && now === State.after) now = stack.at(-1) === true ? State.key : State.value
       else if ((byte === 0x7b || byte === 0x5b) && now <= State.valueOrEnd && stack.length < MAX_JSON_DEPTH) {
@@ -228,7 +237,7 @@ export function createJsonScanner(visitor: JsonVisitor, visitDepth = MAX_JSON_DE
     return i
   }
 
-  /** Answers the index of the closing quote, or where this chunk ends or leaves the plain text. */
+  /** Answers the index of the closing quote; the chunk's length where the string goes on behind it. */
   function scanString(chunk: Buffer, words: Words, from: number): number {
     const { length } = chunk
     let i = from
@@ -237,65 +246,31 @@ export function createJsonScanner(visitor: JsonVisitor, visitDepth = MAX_JSON_DE
       if (i === length) return i
       const byte = chunk[i] as number
       if (byte === 0x22) return i
-      if (byte === 0x5c) {
-        state = State.escape
-        escaped = true
-      } else if (byte < 0x20) throw malformed('a control character in a string', offset + i)
-      else {
-        const to = skipCharacters(chunk, i)
-        if (to > i) {
-          i = to
-          continue
-        }
-        startUtf8(byte, offset + i)
+      if (byte !== 0x5c) throw malformed('a control character in a string', offset + i)
+      escaped = true
+      if (i + 1 < length && ESCAPED[chunk[i + 1] as number] === 1) {
+        i += 2
+        continue
       }
-      i = scanSpecial(chunk, i + 1)
-      if (state !== State.string) return i
+      state = State.escape
+      i = scanEscape(chunk, i + 1)
     }
     return i
   }
 
-  /** From the first byte of a character: as far as a long stretch of text is nothing but valid characters. */
-  function skipCharacters(chunk: Buffer, from: number): number {
-    if (from < unread) return from
-    const end = textEnd(chunk, from)
-    const border = end < chunk.length ? end : borderOf(chunk, from)
-    if (border - from >= LONG) {
-      const text = chunk.subarray(from, border)
-      if (isUtf8(text) && !holdsControl(text)) return border
-    }
-    // What is short or wrong is read byte by byte, and not looked at as a whole again.
-    unread = end
-    return from
-  }
-
-  /** The next quote or backslash; the chunk's end where there is none. */
-  function textEnd(chunk: Buffer, from: number): number {
-    if (quote < from) quote = indexOf(chunk, 0x22, from)
-    if (backslash < from) backslash = indexOf(chunk, 0x5c, from)
-    return Math.min(quote, backslash)
-  }
-
-  /** Inside a string: an escape or a multi-byte character, as far as this chunk has it. */
-  function scanSpecial(chunk: Uint8Array, from: number): number {
+  /** Inside a string: an escape, as far as this chunk has it. */
+  function scanEscape(chunk: Uint8Array, from: number): number {
     let i = from
     while (i < chunk.length && state !== State.string) {
       const byte = chunk[i] as number
-      if (state === State.escape) {
-        if (byte === 0x75) {
-          state = State.hex
-          hexLeft = 4
-        } else if (ESCAPED[byte] === 1) state = State.string
-        else throw malformed('an unknown escape', offset + i)
-      } else if (state === State.hex) {
+      if (state === State.hex) {
         if (!isHex(byte)) throw malformed('an unknown escape', offset + i)
         if (--hexLeft === 0) state = State.string
-      } else {
-        if (byte < utf8Low || byte > utf8High) throw malformed('a string is not UTF-8', offset + i)
-        utf8Low = 0x80
-        utf8High = 0xbf
-        if (--utf8Left === 0) state = State.string
-      }
+      } else if (byte === 0x75) {
+        state = State.hex
+        hexLeft = 4
+      } else if (ESCAPED[byte] === 1) state = State.string
+      else throw malformed('an unknown escape', offset + i)
       i++
     }
     return i
@@ -325,21 +300,42 @@ export function createJsonScanner(visitor: JsonVisitor, visitDepth = MAX_JSON_DE
     if (stack.length <= told) visitor.scalar('literal', null, stack.length, tokenStart, at + 1)
   }
 
+  /** Reads whole characters only, so that a byte beyond ASCII is part of one wherever it stands. */
   function write(bytes: Uint8Array): void {
-    const chunk = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    let chunk = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    if (partial.length > 0) {
+      const missing = sizeOf(partial[0] as number) - partial.length
+      const character = Buffer.concat([partial, chunk.subarray(0, missing)])
+      if (chunk.length < missing) return void (partial = character)
+      partial = NOTHING
+      readText(character)
+      chunk = chunk.subarray(missing)
+    }
+    const border = borderOf(chunk)
+    if (border < chunk.length) partial = Buffer.from(chunk.subarray(border))
+    readText(chunk.subarray(0, border))
+  }
+
+  function readText(text: Buffer): void {
+    const valid = validEnd(text)
+    read(text.subarray(0, valid))
+    if (valid < text.length) throw malformed('it is no UTF-8', offset)
+  }
+
+  function read(chunk: Buffer): void {
     const words = wordsOf(chunk)
-    quote = backslash = unread = -1
     let i = 0
     while (i < chunk.length) {
       if (state <= State.after && stack.length > told) {
         i = skim(chunk, words, i)
         if (i === chunk.length) break
       }
-      if (state >= State.string && state <= State.utf8) {
+      if (state >= State.string && state <= State.hex) {
         const from = i
-        if (state !== State.string) i = scanSpecial(chunk, i)
+        if (matched !== UNLIKE) lookOut(chunk, i)
+        if (state !== State.string) i = scanEscape(chunk, i)
         if (state === State.string) i = scanString(chunk, words, i)
-        if (state === State.string && i < chunk.length) {
+        if (i < chunk.length) {
           closeString(chunk, from, i)
           i++
         } else if (capturing) captured.push(chunk.subarray(from, i))
@@ -356,9 +352,10 @@ export function createJsonScanner(visitor: JsonVisitor, visitDepth = MAX_JSON_DE
   }
 
   function end(): void {
+    if (partial.length > 0) throw malformed('it is no UTF-8', offset)
     if (state === State.number && stack.length === 0) stepNumber(0x20, offset)
     if (state !== State.after || stack.length > 0) throw malformed('it ends too early', offset)
   }
 
-  return { write, end }
+  return { write, end, met: () => met }
 }

@@ -1,9 +1,12 @@
-/** What the scanner knows of bytes inside of strings: most of a body, and passed over by whole words. */
+/** What the scanner knows of text: which bytes are characters, and what stands for itself inside of a string. */
+import { isUtf8 } from 'node:buffer'
 
 /** Of each byte in a word. */
 const HIGH_BITS = 0x80808080 | 0
-/** What stands for itself inside a string: ASCII but for quote, backslash and control characters. */
-const PLAIN = byteTable((byte) => byte >= 0x20 && byte < 0x80 && byte !== 0x22 && byte !== 0x5c)
+/** All but quote, backslash and control characters. */
+const PLAIN = byteTable((byte) => byte >= 0x20 && byte !== 0x22 && byte !== 0x5c)
+/** A run that is plain for so long is likely to go on: from there on by whole words. */
+const NEAR = 12
 
 /** A chunk four bytes at a time. `start`: the index in the chunk at which the first word stands. */
 export interface Words {
@@ -17,57 +20,66 @@ export function wordsOf({ buffer, byteOffset, length }: Uint8Array): Words {
   return { view: count > 0 ? new Int32Array(buffer, byteOffset + start, count) : new Int32Array(0), start }
 }
 
-/**
- * Most of a body is plain text inside of strings: passes over as much of it as whole words hold, from the index of a word
- * on. A subtraction borrows from the next byte only where a byte is not plain, so that no word with such a byte is missed.
- */
+/** In a chunk of whole characters: where the next byte stands that does not stand for itself in a string; else the length. */
+export function plainEnd(chunk: Uint8Array, words: Words, from: number): number {
+  const { length } = chunk
+  const near = Math.min(length, from + NEAR)
+  let at = from
+  while (at < near && PLAIN[chunk[at] as number] === 1) at++
+  if (at < near || at === length) return at
+  // On to where a word begins: what is passed over is looked at once more, which is harmless.
+  at = skipPlain(words, at - ((at - words.start) & 3))
+  while (at < length && PLAIN[chunk[at] as number] === 1) at++
+  return at
+}
+
+/** From the index of a word on, behind the last one that is plain as a whole. */
 function skipPlain({ view, start }: Words, from: number): number {
   let at = (from - start) >> 2
   for (const last = view.length - 4; at <= last; at += 4) {
-    const a = view[at] as number
-    const b = view[at + 1] as number
-    const c = view[at + 2] as number
-    const d = view[at + 3] as number
-    if (((notPlain(a) | notPlain(b) | notPlain(c) | notPlain(d)) & HIGH_BITS) !== 0) break
+    const a = notPlain(view[at] as number) | notPlain(view[at + 1] as number)
+    const b = notPlain(view[at + 2] as number) | notPlain(view[at + 3] as number)
+    if (((a | b) & HIGH_BITS) !== 0) break
   }
   while (at < view.length && (notPlain(view[at] as number) & HIGH_BITS) === 0) at++
   return start + (at << 2)
 }
 
-/** From any index on: where the next byte stands that is not plain; the chunk's length where none does. */
-export function plainEnd(chunk: Uint8Array, words: Words, from: number): number {
-  let at = from
-  while (at < chunk.length && PLAIN[chunk[at] as number] === 1) {
-    at++
-    if (((at - words.start) & 3) === 0) at = skipPlain(words, at)
-  }
-  return at
-}
-
+/**
+ * The high bit of a byte is set where that is not plain. A subtraction borrows from the next byte only below one that is
+ * not: at worst a word is looked at that need not be (S. E. Anderson, Bit Twiddling Hacks: "a byte less than n").
+ */
 function notPlain(word: number): number {
-  return word | (word - 0x20202020) | ((word ^ 0x22222222) - 0x01010101) | ((word ^ 0x5c5c5c5c) - 0x01010101)
-}
-
-/** Where the byte stands next; the chunk's length where it does not. */
-export function indexOf(chunk: Buffer, byte: number, from: number): number {
-  const at = chunk.indexOf(byte, from)
-  return at === -1 ? chunk.length : at
+  const quote = word ^ 0x22222222
+  const backslash = word ^ 0x5c5c5c5c
+  return ((word - 0x20202020) & ~word) | ((quote - 0x01010101) & ~quote) | ((backslash - 0x01010101) & ~backslash)
 }
 
 /** Behind the last character that the chunk holds whole. */
-export function borderOf(chunk: Uint8Array, from: number): number {
+export function borderOf(chunk: Uint8Array): number {
   const { length } = chunk
-  for (let at = length - 1; at >= from && at > length - 4; at--) {
+  for (let at = length - 1; at >= 0 && at > length - 4; at--) {
     const byte = chunk[at] as number
     if (byte < 0x80) break
-    if (byte >= 0xc0) return at + (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) <= length ? length : at
+    if (byte >= 0xc0) return at + sizeOf(byte) <= length ? length : at
   }
   return length
 }
 
-export function holdsControl(text: Uint8Array): boolean {
-  for (let i = 0; i < text.length; i++) if ((text[i] as number) < 0x20) return true
-  return false
+/** How much of it is UTF-8. */
+export function validEnd(text: Uint8Array): number {
+  if (isUtf8(text)) return text.length
+  let at = 0
+  for (let size = 1; at < text.length; at += size) {
+    size = sizeOf(text[at] as number)
+    if (size > 1 ? !isUtf8(text.subarray(at, at + size)) : (text[at] as number) >= 0x80) break
+  }
+  return at
+}
+
+/** In bytes, of the character that begins with this one. */
+export function sizeOf(lead: number): number {
+  return lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1
 }
 
 export function byteTable(holds: (byte: number) => boolean): Uint8Array {

@@ -1,5 +1,6 @@
 /** Reads what the Router must know of a request body while its bytes arrive: the model, the effort, and what to strip. */
 import { AppError } from '../../../shared/errors.ts'
+import { COMPACTION } from './compaction-request.ts'
 import { createPathVisitor } from './json-paths.ts'
 import { createJsonScanner } from './json-scanner.ts'
 import { createStateStripper } from './provider-state.ts'
@@ -27,6 +28,8 @@ export interface RequestFacts {
   readonly effort: EffortPlace
   /** What sticky portability removes; empty unless asked for. */
   readonly cuts: readonly Splice[]
+  /** It may hold an item of a compaction. */
+  readonly mayCompact: boolean
 }
 
 export interface RequestReader {
@@ -90,14 +93,23 @@ export function createRequestReader(options: { protocol: RouteProtocol; strip: b
       }
     },
   })
-  const scanner = createJsonScanner(visitor, stripper === null ? 2 : 5)
+  const scanner = createJsonScanner(
+    visitor,
+    stripper === null ? 2 : 5,
+    options.protocol === 'responses' ? COMPACTION : undefined,
+  )
 
   return {
     write: (chunk) => scanner.write(chunk),
     end() {
       scanner.end()
       if (model === null) throw malformed('it names no `model`')
-      return { model, effort: reasoning ?? { kind: 'in_body', at: bodyAt }, cuts: stripper?.cuts() ?? [] }
+      return {
+        model,
+        effort: reasoning ?? { kind: 'in_body', at: bodyAt },
+        cuts: stripper?.cuts() ?? [],
+        mayCompact: scanner.met(),
+      }
     },
   }
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/types.ts'
 import { takeBody } from './body.ts'
 import type { TakenBody } from './body.ts'
 import type { BufferBudget } from './budget.ts'
-import { compactionEdits } from './compaction-request.ts'
+import { NO_COMPACTION, compactionEdits } from './compaction-request.ts'
 import { planEdits } from './edits.ts'
 import type { ExchangeCall, ExchangeDeps } from './exchange.ts'
 import type { ExchangeNotes } from './exchange-notes.ts'
@@ -79,7 +79,7 @@ function edited(
 ): Onward {
   const { modelSent, splices, flags } = planEdits(binding, facts, isEnabledModel)
   checkFeatures(binding, taken.decoded)
-  const compaction = compactionEdits(binding, taken.decoded)
+  const compaction = facts.mayCompact ? compactionEdits(binding, taken.decoded) : NO_COMPACTION
   const all = [...splices, ...compaction.splices]
   const compacts = compaction.asks
   const said = { modelSent, flags: compacts ? [...flags, 'compacted' as const] : flags }
@@ -109,9 +109,12 @@ async function takeVerbatim(
   const taken = await takeAll(deps, call, budget, (chunk) => attempt(() => reader.write(chunk)))
   notes.bytesIn = taken.wireBytes
   let modelSent = notes.modelSent
+  let mayCompact = false
   attempt(() => {
-    modelSent = reader.end().model.text.slice(0, 256)
+    const facts = reader.end()
+    modelSent = facts.model.text.slice(0, 256)
     notes.modelAsked = modelSent
+    mayCompact = facts.mayCompact
   })
   const as = (body: readonly Uint8Array[], keepEncoding: boolean, compacts = false): TakenRequest => {
     const flags = compacts ? ['compacted' as const] : []
@@ -120,7 +123,7 @@ async function takeVerbatim(
   }
   if (verbatim?.decodes !== true) return as(taken.wire, true)
   // Codex compacts there as it does on a route of ours.
-  const { splices, asks } = readable ? compactionEdits(binding, taken.decoded) : { splices: [], asks: false }
+  const { splices, asks } = mayCompact ? compactionEdits(binding, taken.decoded) : NO_COMPACTION
   if (splices.length > 0) return as(applySplices(taken.decoded, splices), false, asks)
   return taken.decoded === taken.wire ? as(taken.wire, true) : as(taken.decoded, false)
 }

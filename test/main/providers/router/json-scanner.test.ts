@@ -146,6 +146,41 @@ describe('the scanner', () => {
     )
   })
 
+  test('no string that begins with the letters looked out for goes by, whatever its depth and wherever a chunk ends', () => {
+    const spelled = fc.constantFrom(
+      'compaction',
+      'compaction_trigger',
+      'com',
+      'c',
+      '',
+      'a compaction',
+      '\n',
+      'žc',
+      '🙂',
+    )
+    const value = fc.letrec((tie) => ({
+      value: fc.oneof({ maxDepth: 4 }, spelled, fc.integer(), tie('list'), tie('object')),
+      list: fc.array(tie('value'), { maxLength: 3 }),
+      object: fc.dictionary(fc.constantFrom('type', 'input', 'compaction'), tie('value'), { maxKeys: 3 }),
+    })).value
+    fc.assert(
+      fc.property(value, fc.boolean(), fc.constantFrom(0, 2, MAX_JSON_DEPTH), (of, escapes, depth) => {
+        const text = JSON.stringify({ of })
+        const whole = bytes(escapes ? text.replaceAll('compaction', 'c\\u006fmpaction') : text)
+        for (let at = 0; at <= whole.length; at++) {
+          const scanner = createJsonScanner(recording(() => false).visitor, depth, bytes('compaction'))
+          scanner.write(whole.subarray(0, at))
+          scanner.write(whole.subarray(at))
+          scanner.end()
+          // Where a chunk ends behind a backslash, what it hides may be one.
+          const isHidden = whole[at - 1] === 0x5c
+          expect([at, scanner.met() || isHidden]).toEqual([at, text.includes('"compaction') || isHidden])
+        }
+      }),
+      { numRuns: 150 },
+    )
+  })
+
   test('spans are exact: each scalar’s bytes parse to its value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
