@@ -178,7 +178,7 @@ export async function createAgentRig(agent: RigAgent, options: RigOptions = {}):
     async [Symbol.asyncDispose]() {
       try {
         await workers.closeAll({ closeStdinMs: 2_000, termGraceMs: 500, confirmMs: 5_000 })
-        const left = (await Promise.all(marks.map((mark) => table.marked(mark)))).flat()
+        const left = (await Promise.all(marks.map(async (mark) => (await table.marked(mark)) ?? []))).flat()
         for (const { pid } of left) process.kill(pid, 'SIGKILL')
         if (left.length > 0) throw new Error(`left alive: ${left.map(({ pid }) => pid).join(', ')}`)
       } finally {

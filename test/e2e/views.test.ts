@@ -219,7 +219,7 @@ const says: Says = {
         pid: 42,
         state: 'held',
         sinceMs: now,
-        heldReason: 'It did not end.',
+        heldReason: 'group_outlived_leader',
       },
     ],
   },

@@ -5,6 +5,7 @@ import type { Tx } from '../platform/index.ts'
 import type { Execution, ExecutionSink, ExecutionSpec, Executor } from '../runtime/index.ts'
 import type { CloseOptions, HeldReason, ReleaseOutcome } from '../workers/index.ts'
 import { createAgentSessions } from './agent-sessions.ts'
+import type { AgentDefinition } from './agents.ts'
 import { executePrompt } from './execution.ts'
 import { toRawFailure } from './failures.ts'
 import { createAsideWorkers } from './aside-workers.ts'
@@ -54,23 +55,33 @@ export interface AgentExecutor extends Executor {
 }
 
 export function createAgentExecutor(deps: ExecutorDeps): AgentExecutor {
-  const parts: Parts = { ...deps, ledger: createWorkerLedger(deps), agentSessions: createAgentSessions(deps) }
-  const { clock, log, ledger, workers } = parts
   const listeners = new Set<() => void>()
   const changed = (): void => {
     for (const listener of listeners) listener()
   }
+  const parts: Parts = {
+    ...deps,
+    ledger: createWorkerLedger({ ...deps, onChange: changed }),
+    agentSessions: createAgentSessions(deps),
+  }
+  const { clock, log, ledger, workers } = parts
   const pool = createWorkerPool(parts, changed)
   const asides = createAsideWorkers(parts)
   /** Workers between their record and their place in the pool. */
   const opening = new Map<string, number>()
   let reaper: Reaper | null = null
 
-  const borrow = async (spec: ExecutionSpec, sink: ExecutionSink, signal: AbortSignal): Promise<LiveWorker> => {
+  const borrow = async (
+    agent: AgentDefinition,
+    spec: ExecutionSpec,
+    sink: ExecutionSink,
+    signal: AbortSignal,
+  ): Promise<LiveWorker> => {
     await pool.settled(spec.sessionId)
+    const wanted = await setupOf(parts, agent, spec)
     const warm = pool.borrow(spec.sessionId)
     if (warm !== null) {
-      if (!warm.exited() && (await fits(warm, await setupOf(parts, warm.agent, spec)))) return warm
+      if (!warm.exited() && (await fits(warm, wanted))) return warm
       const outcome = await pool.release(warm)
       if (outcome.kind === 'held') throw stillAlive(warm.workerId)
     }
@@ -99,7 +110,7 @@ export function createAgentExecutor(deps: ExecutorDeps): AgentExecutor {
           await asides.release(worker)
           throw new AppError('aborted', 'The start was cancelled.')
         }
-        const worker = await borrow(spec, sink, signal)
+        const worker = await borrow(agent, spec, sink, signal)
         if (signal.aborted) {
           pool.giveBack(worker)
           throw new AppError('aborted', 'The start was cancelled.')
@@ -123,7 +134,6 @@ export function createAgentExecutor(deps: ExecutorDeps): AgentExecutor {
     },
     startReaping() {
       reaper = reapEarlierWorkers(parts)
-      void reaper.done.then(changed)
       return reaper
     },
     isHeld(sessionId) {
@@ -162,16 +172,16 @@ export function createAgentExecutor(deps: ExecutorDeps): AgentExecutor {
       return [
         ...own,
         ...open.map((record): WorkerOverview => {
-          const state = listed.get(record.workerId)?.state
+          const ours = listed.get(record.workerId)
           return {
             workerId: record.workerId,
             sessionId: record.sessionId,
-            product: listed.get(record.workerId)?.product ?? record.driver ?? 'worker',
+            product: ours?.product || (record.driver === null ? 'Program' : workers.driver(record.driver).product),
             pid: record.process?.pid ?? null,
-            state: record.state === 'held' ? 'held' : record.state === 'starting' ? 'starting' : 'releasing',
+            // What lives and is not of this host is being ended.
+            state: record.state === 'live' && ours?.state.kind !== 'live' ? 'releasing' : record.state,
             sinceMs: record.sinceMs,
-            heldReason:
-              state?.kind === 'held' ? state.reason : record.state === 'held' ? 'group_outlived_leader' : null,
+            heldReason: record.heldReason,
           }
         }),
       ]
@@ -187,7 +197,6 @@ export function createAgentExecutor(deps: ExecutorDeps): AgentExecutor {
       if (record === undefined) throw unknownWorker(workerId)
       const outcome = await workers.reap(workerId, record.process)
       await closeRecord(parts, workerId, outcome)
-      changed()
       return outcome
     },
     async settle(workerId, by) {
@@ -201,7 +210,6 @@ export function createAgentExecutor(deps: ExecutorDeps): AgentExecutor {
       if (workers.list().some((listed) => listed.workerId === workerId)) workers.settle(workerId)
       await endRoute(parts, workerId)
       await ledger.settled(workerId, by)
-      changed()
     },
     async stop() {
       await Promise.all([pool.closeAll(QUIT), asides.closeAll(QUIT), workers.closeAll(QUIT), reaper?.done])

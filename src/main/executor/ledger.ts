@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { Actor } from '../../shared/vocabulary.ts'
 import type { Clock, Store, Tx } from '../platform/index.ts'
-import type { DriverName, ProcessIdentity, ReleaseOutcome } from '../workers/index.ts'
+import { WorkerError } from '../workers/index.ts'
+import type { DriverName, HeldReason, ProcessIdentity, ReleaseOutcome } from '../workers/index.ts'
 
 export interface WorkerStart {
   workerId: string
@@ -19,6 +20,7 @@ export interface OpenWorker {
   /** Null: it never told its identity, and is looked for by its mark. */
   process: ProcessIdentity | null
   state: 'starting' | 'live' | 'held'
+  heldReason: HeldReason | null
   /** Unix ms of the last change of state. */
   sinceMs: number
 }
@@ -42,12 +44,15 @@ const Row = z.object({
   run_id: z.string().nullable(),
   process: z.string().nullable(),
   state: z.enum(['starting', 'live', 'held']),
+  held_reason: z.enum(['group_outlived_leader', 'identity_unknown', 'platform_unsupported']).nullable(),
   updated_at: z.number(),
 })
 
 const SessionRow = z.object({ worker_id: z.string(), session_id: z.string() })
 
-const SELECT = `SELECT worker_id, driver, session_id, run_id, process, state, updated_at FROM worker_records`
+const SELECT = `
+  SELECT worker_id, driver, session_id, run_id, process, state, outcome ->> 'reason' AS held_reason, updated_at
+  FROM worker_records`
 
 function toOpenWorker(raw: unknown): OpenWorker {
   const row = Row.parse(raw)
@@ -58,8 +63,18 @@ function toOpenWorker(raw: unknown): OpenWorker {
     runId: row.run_id,
     process: row.process === null ? null : Process.parse(JSON.parse(row.process)),
     state: row.state,
+    heldReason: row.held_reason,
     sinceMs: row.updated_at,
   }
+}
+
+/** What a start that failed left behind. */
+export function outcomeOf(thrown: unknown): ReleaseOutcome {
+  if (!(thrown instanceof WorkerError) || thrown.started !== 'held') {
+    return { kind: 'gone', strongest: 'none', strays: [] }
+  }
+  const reason = thrown.code === 'identity_unknown' ? thrown.code : 'group_outlived_leader'
+  return { kind: 'held', reason, members: null, strays: [] }
 }
 
 export type WorkerLedger = ReturnType<typeof createWorkerLedger>
@@ -68,8 +83,8 @@ export type WorkerLedger = ReturnType<typeof createWorkerLedger>
  * Every process of ours, on record before its first byte and until it is proven gone or a person settled it. What a crash
  * leaves open here is what the next start must end.
  */
-export function createWorkerLedger(deps: { store: Store; clock: Clock }) {
-  const { store, clock } = deps
+export function createWorkerLedger(deps: { store: Store; clock: Clock; onChange?: () => void }) {
+  const { store, clock, onChange = () => undefined } = deps
   const { db } = store
   const insertSql = db.prepare(`
     INSERT INTO worker_records (worker_id, kind, driver, session_id, run_id, state, created_at, updated_at)
@@ -92,6 +107,11 @@ export function createWorkerLedger(deps: { store: Store; clock: Clock }) {
   )
   const pruneSql = db.prepare(`DELETE FROM worker_records WHERE state IN ('gone','settled') AND updated_at < ?`)
 
+  async function write(change: () => void): Promise<void> {
+    await store.writeTx(change)
+    onChange()
+  }
+
   return {
     /** Inside the transaction that binds the worker's route: both are durable before anything runs. */
     starting(worker: WorkerStart, _tx: Tx): void {
@@ -99,15 +119,15 @@ export function createWorkerLedger(deps: { store: Store; clock: Clock }) {
     },
     /** A start that began its conversation anew has a second process under the same id: the newest is on record. */
     async started(workerId: string, process: ProcessIdentity): Promise<void> {
-      await store.writeTx(() => startedSql.run({ workerId, process: JSON.stringify(process), now: clock.nowMs() }))
+      await write(() => startedSql.run({ workerId, process: JSON.stringify(process), now: clock.nowMs() }))
     },
     /** `gone` closes the record; `held` keeps it, and with it the session's admission. */
     async ended(workerId: string, outcome: ReleaseOutcome): Promise<void> {
       const state = outcome.kind
-      await store.writeTx(() => endedSql.run({ workerId, state, outcome: JSON.stringify(outcome), now: clock.nowMs() }))
+      await write(() => endedSql.run({ workerId, state, outcome: JSON.stringify(outcome), now: clock.nowMs() }))
     },
     async settled(workerId: string, by: Actor): Promise<void> {
-      await store.writeTx(() => settledSql.run({ workerId, by: JSON.stringify(by), now: clock.nowMs() }))
+      await write(() => settledSql.run({ workerId, by: JSON.stringify(by), now: clock.nowMs() }))
     },
     open(): readonly OpenWorker[] {
       return openSql.all().map(toOpenWorker)

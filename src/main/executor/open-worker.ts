@@ -1,12 +1,13 @@
 import { AppError } from '../../shared/errors.ts'
 import type { LaunchRequest } from '../providers/index.ts'
 import type { ExecutionSink, ExecutionSpec } from '../runtime/index.ts'
-import { BASE_ENV, buildEnv, WorkerError } from '../workers/index.ts'
+import { BASE_ENV, buildEnv } from '../workers/index.ts'
 import type { ReleaseOutcome, Session, SessionConfig } from '../workers/index.ts'
 import { PERMISSION_MODE } from './agents.ts'
 import type { AgentDefinition } from './agents.ts'
 import { confinementOf } from './confinement.ts'
 import { toUpdate } from './content.ts'
+import { outcomeOf } from './ledger.ts'
 import { createPermissionDesk } from './permissions.ts'
 import { openConversation } from './open-conversation.ts'
 import { failedServer, leftOut, serversFor, serversVersion } from './mcp/index.ts'
@@ -24,8 +25,6 @@ export async function setupOf(
   const trusted = await rootsTrusted(parts.trust, agent, roots)
   return { mode, sandbox, roots, choice: { connectionId, modelId, effort }, unattended, servers, trusted }
 }
-
-const NEVER_STARTED: ReleaseOutcome = { kind: 'gone', strongest: 'none', strays: [] }
 
 /**
  * Binds a route, puts the worker on record, and opens it on the session's conversation. Nothing runs before both are
@@ -179,13 +178,6 @@ export async function closeRecord(parts: Parts, workerId: string, outcome: Relea
 export async function endRoute(parts: Parts, workerId: string): Promise<void> {
   const unbound = await parts.providers.unbindWorker(workerId, { kind: 'gone' })
   if (!unbound.applied) parts.log.warn('a route could not be ended', { workerId })
-}
-
-function outcomeOf(thrown: unknown): ReleaseOutcome {
-  if (thrown instanceof WorkerError && thrown.started === 'held') {
-    return { kind: 'held', reason: 'group_outlived_leader', members: null, strays: [] }
-  }
-  return NEVER_STARTED
 }
 
 function launchOf(

@@ -53,8 +53,6 @@ export const LIMITS = {
   tokenWaiters: 4,
   takerPollMs: [1_000, 15_000],
   takerErrors: 10,
-  /** Parents between the taker and its worker's leader. */
-  ancestry: 64,
   /** `sun_path` with its closing zero, on the system that has the shorter one. */
   socketPathBytes: 103,
   receipts: 1_000,

@@ -20,7 +20,7 @@ export async function startProbe(deps: ProbeDeps, request: ProbeRequest, signal:
   const { program, args, env, cwd } = request
   return startWorker(deps, {
     workerId,
-    command: await bareCommand(workerId, { path: program, args, env, cwd }),
+    command: await bareCommand(workerId, { path: program, args, env, cwd }, []),
     key: null,
     privateDir: null,
     token: null,
@@ -61,7 +61,12 @@ export async function runProbe(deps: ProbeDeps, request: ProbeRequest, signal: A
   signal.addEventListener('abort', abort, { once: true })
   const how = await Promise.race([released, cut.promise])
   signal.removeEventListener('abort', abort)
-  if (how === 'aborted') throw new WorkerError('aborted', 'The check was given up.')
+  if (how === 'aborted') {
+    // The release waits for its leader, and does the rest.
+    await deps.table.signal(worker.process, 'SIGKILL')
+    await released
+    throw new WorkerError('aborted', 'The check was given up.')
+  }
   const timedOut = how.kind === 'held' || how.strongest === 'term' || how.strongest === 'kill'
   const exit = left ? await worker.exited : null
   return {

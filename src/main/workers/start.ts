@@ -1,10 +1,11 @@
 /** From a driver's plan to a recorded worker: check, environment, program, launcher, spawn. */
 import { isAbsolute } from 'node:path'
+import type { Secret } from '../platform/types.ts'
 import { WorkerError, unusable } from './errors.ts'
 import type { StartPlan, StartedWorker } from './drivers/shared/types.ts'
 import { checkConfig, refuseSecretsInArgs } from './launch/check.ts'
 import { directLauncher, launchChecked, unsupported } from './launch/launcher.ts'
-import { findProgram } from './launch/program.ts'
+import { findProgram, isFolder } from './launch/program.ts'
 import { lowerLimits } from './limits.ts'
 import { WORKER_MARK } from './process/source.ts'
 import type { Command, Exit, ProcessIdentity, Redaction, Redactor, ReleaseOutcome } from './types.ts'
@@ -77,8 +78,12 @@ function workerEnv({ cfg, env }: StartPlan): Record<string, string> {
 }
 
 /** A bare command as it will be spawned. @throws WorkerError `worker_unusable`, `worker_not_started`. */
-export async function bareCommand(workerId: string, command: Command): Promise<Command> {
-  if (!isAbsolute(command.cwd)) throw unusable('The folder of this program is not an absolute path.')
+export async function bareCommand(workerId: string, command: Command, secrets: readonly Secret[]): Promise<Command> {
+  // Node would say of a folder that is not there that the program is not.
+  if (!isAbsolute(command.cwd) || !(await isFolder(command.cwd))) {
+    throw unusable('The folder that this program is to run in is not there.', command.cwd)
+  }
+  refuseSecretsInArgs(command.args, [], secrets)
   const path = await findProgram(command.path, command.env['PATH'])
   if (path === null) throw missing(command.path)
   return { ...command, path, env: { ...command.env, [WORKER_MARK]: workerId } }

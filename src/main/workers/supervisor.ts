@@ -21,6 +21,9 @@ import type {
   Driver,
   DriverName,
   PeerProver,
+  Preflight,
+  PreflightCheck,
+  PreflightRequest,
   ProcessIdentity,
   ProcessTable,
   ReleaseOutcome,
@@ -44,11 +47,16 @@ export interface WorkersDeps {
   peers?: PeerProver
 }
 
+/** Whose listing cannot be read is neither gone nor ours. */
+const UNKNOWN: ReleaseOutcome = { kind: 'held', reason: 'identity_unknown', members: null, strays: [] }
+
 export function createSupervisor(deps: WorkersDeps, factories: readonly DriverFactory[]): Workers {
   const { clock, ids, log, hostEnv } = deps
   const table = deps.processes ?? createPlatformTable(clock)
   const peers = deps.peers ?? createDescriptorProver({ table, ids })
   const slots = createSlots(clock)
+  /** Whose private folders are this host's, whatever they are for: no sweep takes one away from under a start or a check. */
+  const own = new Set<string>()
   const redactor: DriverDeps['redactor'] = (redaction) => createRedactor(deps.secrets, redaction)
   const shared = { table, clock, ids, log, redactor }
   const driverDeps: DriverDeps = {
@@ -65,7 +73,7 @@ export function createSupervisor(deps: WorkersDeps, factories: readonly DriverFa
   const drivers = new Map<DriverName, Driver>()
   for (const factory of factories) {
     const driver = factory(driverDeps)
-    drivers.set(driver.name, driver)
+    drivers.set(driver.name, { ...driver, preflight: (request, signal) => preflight(driver, request, signal) })
   }
 
   function driverOf(name: DriverName): Driver {
@@ -77,6 +85,18 @@ export function createSupervisor(deps: WorkersDeps, factories: readonly DriverFa
   function requireSupport(): void {
     if (table.supported) return
     throw new WorkerError('platform_unsupported', 'Agents cannot be started on this system yet.', { started: 'never' })
+  }
+
+  /** What cannot be told from others could not be ended either: then nothing is started for a check. */
+  async function preflight(driver: Driver, request: PreflightRequest, signal: AbortSignal): Promise<Preflight> {
+    const self = await table.lookup(process.pid)
+    if (self?.exact === true) return driver.preflight(request, signal)
+    const message = table.supported
+      ? 'This system does not say which process is which.'
+      : 'Agents cannot be started on this system yet.'
+    const failed: PreflightCheck = { name: 'platform', status: 'fail', message }
+    const product = request.profile?.product ?? driver.product
+    return { product, path: null, version: null, checks: [failed], failed }
   }
 
   /** W-10: exactly one retry, and only of what never came to be. */
@@ -147,7 +167,7 @@ export function createSupervisor(deps: WorkersDeps, factories: readonly DriverFa
     const { workerId, runId, product } = cfg
     const slot = slots.take({ workerId, runId, driver: null, product, conversation: null })
     return guarded(slot, async () => {
-      const command = await bareCommand(workerId, cfg.command)
+      const command = await bareCommand(workerId, cfg.command, cfg.redaction.secrets)
       if (signal.aborted) throw new WorkerError('aborted', 'The start was given up.', { started: 'never' })
       const worker = await startWorker(shared, {
         workerId,
@@ -169,13 +189,18 @@ export function createSupervisor(deps: WorkersDeps, factories: readonly DriverFa
     })
   }
 
-  /** One that never told its identity is known by its mark alone. */
+  /**
+   * One that never told its identity is known by its mark alone. Where no mark can be read it counts as gone: it was given
+   * no byte, and its input ended with its host.
+   */
   async function reapMarked(workerId: string): Promise<ReleaseOutcome> {
     if (!table.supported) return { kind: 'held', reason: 'platform_unsupported', members: null, strays: [] }
     const found = await table.marked(workerId)
+    if (found === null) return UNKNOWN
     if (found.length === 0) return { kind: 'gone', strongest: 'none', strays: [] }
     await endEach(table, clock, found, LIMITS.confirmPollMs[1])
     const left = await table.marked(workerId)
+    if (left === null) return UNKNOWN
     if (left.length === 0) return { kind: 'gone', strongest: 'kill', strays: [] }
     const strays = left.map(({ pid, startToken }) => ({ pid, startToken }))
     return { kind: 'held', reason: 'group_outlived_leader', members: null, strays }
@@ -219,11 +244,11 @@ export function createSupervisor(deps: WorkersDeps, factories: readonly DriverFa
     open: openWithToken,
     spawn,
     reap,
-    sweep: (keep) => {
-      const kept = new Set([...keep, ...slots.list().map(({ workerId }) => workerId)])
-      return sweepPrivateDirs(deps.paths.workers, kept)
+    sweep: (keep) => sweepPrivateDirs(deps.paths.workers, (workerId) => keep.has(workerId) || own.has(workerId)),
+    privateDir(workerId) {
+      own.add(workerId)
+      return createPrivateDir(deps.paths.workers, workerId)
     },
-    privateDir: (workerId) => createPrivateDir(deps.paths.workers, workerId),
     async serveToken(token, socketDir) {
       const runtimeDirs = [hostEnv('XDG_RUNTIME_DIR'), hostEnv('TMPDIR'), tmpdir()]
       const folder = await chooseSocketFolder(socketDir, runtimeDirs, ids)

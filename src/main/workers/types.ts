@@ -449,8 +449,8 @@ export interface ProcessTable {
   members(process: ProcessIdentity): Promise<readonly ProcessIdentity[] | null>
   /** Outside both: descendants by parent and, on Linux, whoever carries the worker's mark. */
   family(process: ProcessIdentity, workerId: string): Promise<readonly ProcessIdentity[]>
-  /** Processes that carry the mark, whatever their leader. For a start that left no identity. */
-  marked(workerId: string): Promise<readonly ProcessIdentity[]>
+  /** Processes that carry the mark, whatever their leader; null: cannot say. For a start that left no identity. */
+  marked(workerId: string): Promise<readonly ProcessIdentity[] | null>
   /** Establishes ownership again every time. */
   signal(process: ProcessIdentity, signal: TermSignal): Promise<'sent' | 'nothing' | 'refused'>
   /** One process by its own identity, whatever its group. */
@@ -546,6 +546,7 @@ export interface Receipt {
 }
 
 export interface PreflightCheck {
+  /** `platform` is told where it fails alone: nothing was started then. */
   name: 'platform' | 'starts' | 'flags' | 'handshake' | 'login'
   status: 'pass' | 'fail' | 'warn'
   message: string

@@ -8,6 +8,14 @@ const STATES: Readonly<Record<WorkerView['state'], string>> = {
   held: 'Held',
 }
 
+type HeldReason = NonNullable<WorkerView['heldReason']>
+
+const HELD_REASONS: Readonly<Record<HeldReason, string>> = {
+  group_outlived_leader: 'Something that it started lives on, and did not end when it was told to.',
+  identity_unknown: 'The system does not say for sure which process it is, so none was ended.',
+  platform_unsupported: 'On this system Wheelhouse cannot tell whether it is gone.',
+}
+
 const OWNERS: Readonly<Record<OwnershipView['state'], string>> = {
   local: 'Runs here',
   external: 'Runs in another process',
@@ -43,6 +51,7 @@ export const health = {
   workersText: 'The processes of agents that Wheelhouse started.',
   noWorkers: 'No worker is running.',
   state: (state: WorkerView['state']) => STATES[state],
+  heldReason: (reason: HeldReason) => HELD_REASONS[reason],
   pid: (pid: number) => `process ${pid}`,
   noPid: 'no process yet',
   since: (relative: string) => (relative === 'now' ? 'just started' : `for ${relative}`),

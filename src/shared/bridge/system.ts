@@ -45,7 +45,8 @@ export const WorkerView = z.object({
   pid: z.number().nullable(),
   state: z.enum(['starting', 'live', 'idle', 'releasing', 'held']),
   sinceMs: z.number(),
-  heldReason: z.string().nullable(),
+  /** Why it could not be proven gone. */
+  heldReason: z.enum(['group_outlived_leader', 'identity_unknown', 'platform_unsupported']).nullable(),
 })
 export type WorkerView = z.infer<typeof WorkerView>
 

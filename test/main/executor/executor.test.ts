@@ -189,9 +189,10 @@ describe('a start that fails', () => {
   })
 
   test('but leaves something alive holds its session', async () => {
-    bench.failOpen(new WorkerError('handshake_failed', 'It did not answer.', { started: 'held' }))
+    bench.failOpen(new WorkerError('identity_unknown', 'Which process is it?', { started: 'held' }))
     await expect(bench.executor.start(specOf('a'), createSink(), never)).rejects.toThrow(AppError)
     expect(bench.executor.isHeld('a')).toBe(true)
+    expect(bench.executor.overview()).toMatchObject([{ state: 'held', heldReason: 'identity_unknown' }])
     expect(bench.routes.size).toBe(1)
   })
 
@@ -233,6 +234,9 @@ describe('what an earlier host left', () => {
     await next.startReaping().done
     expect(await quiesce(next, 'a')).toBe('alive')
     expect(next.isHeld('a')).toBe(true)
+    expect(next.overview()).toMatchObject([
+      { workerId: a, product: 'Agent of acp', pid: 1_000, state: 'held', heldReason: 'group_outlived_leader' },
+    ])
     expect(bench.routes.size).toBe(1)
     bench.reaps.set(a, { kind: 'gone', strongest: 'kill', strays: [] })
     expect(await next.terminate(a)).toMatchObject({ kind: 'gone' })
@@ -408,8 +412,11 @@ describe('a question beside the conversation', () => {
   })
 
   test('holds no session: not while it runs, and not if its worker cannot be ended', async () => {
+    const seen: string[] = []
+    bench.executor.onChange(() => seen.push(...bench.executor.overview().map(({ state }) => state)))
     const execution = await bench.executor.start(specOf('a', aside), createSink(), never)
     expect(bench.executor.isHeld('a')).toBe(false)
+    expect(seen).toEqual(['live'])
     const worker = bench.workers.find(({ workerId }) => workerId === execution.workerRef)
     if (worker !== undefined) worker.outcome = HELD
     await expect(execution.kill()).resolves.toBe('held')

@@ -16,6 +16,7 @@ import type { ExecutionSpec, ExecutionUpdate } from '../../../src/main/runtime/i
 import { directLauncher, WorkerError } from '../../../src/main/workers/index.ts'
 import type {
   CloseOptions,
+  Driver,
   Exit,
   ProcessIdentity,
   PromptResult,
@@ -100,6 +101,8 @@ export async function createBench(): Promise<ExecutorBench> {
   const reaped: ExecutorBench['reaped'] = []
   let conversations = 0
   let nextPid = 1_000
+  /** Of this host: the next one has none yet. */
+  const live = new Set<string>()
 
   async function open(config: SessionConfig, loaded: string | null): Promise<Session> {
     const failure = failures.shift()
@@ -113,6 +116,7 @@ export async function createBench(): Promise<ExecutorBench> {
       startedAtMs: clock.nowMs(),
     }
     if (failure instanceof WorkerError && failure.started === 'never') throw failure
+    live.add(config.workerId)
     await config.onStarted(process)
     if (failure !== undefined) throw failure
     let turn: PromiseWithResolvers<PromptResult> | null = null
@@ -173,9 +177,7 @@ export async function createBench(): Promise<ExecutorBench> {
   }
 
   const fakeWorkers: Workers = {
-    driver: () => {
-      throw new AppError('agent_unavailable', 'There is no driver here.')
-    },
+    driver: (name) => ({ name, product: `Agent of ${name}` }) as unknown as Driver,
     open: (_driver, config, { load }) => open(config, load ?? null),
     spawn: () => Promise.reject(new AppError('agent_unavailable', 'Nothing is spawned here.')),
     reap(workerId, process) {
@@ -185,7 +187,15 @@ export async function createBench(): Promise<ExecutorBench> {
     sweep: () => Promise.resolve({ removed: 0, kept: 0 }),
     privateDir: (workerId) => Promise.resolve(`/nowhere/${workerId}`),
     serveToken: () => Promise.reject(new AppError('private_dir_failed', 'There is no socket here.')),
-    list: () => [],
+    list: () =>
+      [...live].map((workerId) => ({
+        workerId,
+        runId: '',
+        driver: 'acp',
+        product: 'Fake agent',
+        process: null,
+        state: { kind: 'live', sinceMs: 0 },
+      })),
     settle: () => undefined,
     closeAll: () => Promise.resolve(new Map()),
   }
@@ -258,7 +268,10 @@ export async function createBench(): Promise<ExecutorBench> {
     set exchange(next) {
       self.exchange = next
     },
-    next: create,
+    next() {
+      live.clear()
+      return create()
+    },
     rows: (sql) => store.db.prepare(sql).all(),
     claudeHome: dir.at('claude'),
     [Symbol.dispose]() {

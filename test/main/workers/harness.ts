@@ -201,7 +201,7 @@ export function createHarness(fixture: DriverFixture, options: HarnessOptions): 
     async [Symbol.asyncDispose]() {
       try {
         await workers.closeAll({ closeStdinMs: 0, termGraceMs: 0, confirmMs: 5_000 })
-        const left = await table.marked(workerId)
+        const left = (await table.marked(workerId)) ?? []
         for (const { pid } of left) process.kill(pid, 'SIGKILL')
         if (left.length > 0) throw new Error(`left alive: ${left.map(({ pid }) => pid).join(', ')}`)
       } finally {

@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { createSecret } from '../../../src/main/platform/index.ts'
-import { createUnsupportedTable } from '../../../src/main/workers/process/table.ts'
+import { createLinuxSource } from '../../../src/main/workers/process/linux.ts'
+import { createProcessTable, createUnsupportedTable } from '../../../src/main/workers/process/table.ts'
 import { buildEnv, LIMITS } from '../../../src/main/workers/index.ts'
-import type { SessionConfig } from '../../../src/main/workers/index.ts'
+import type { Command, PreflightRequest, SessionConfig, Worker } from '../../../src/main/workers/index.ts'
 import { acpFixture } from './drivers/acp-fixture.ts'
 import { clock, createHarness, failure, hasReport, isAlive, prompt, until } from './harness.ts'
 import type { Harness, HarnessOptions } from './harness.ts'
@@ -18,6 +19,19 @@ async function another(h: Harness, n: number): Promise<SessionConfig> {
   const workerId = `${h.cfg.workerId.slice(0, -4)}${String(n).padStart(4, '0')}`
   const privateDir = await h.workers.privateDir(workerId)
   return { ...h.cfg, workerId, privateDir, scope: { ...h.cfg.scope, workerId, privateDir } }
+}
+
+function checkOf({ cfg: { env, privateDir, profile } }: Harness): PreflightRequest {
+  return { env, route: null, privateDir, ...(profile === undefined ? {} : { profile }) }
+}
+
+function spawnBare(h: Harness, command: Command): Promise<Worker> {
+  const redaction = { ...h.cfg.redaction, secrets: [createSecret('sk-secret-1')] }
+  const onStarted = (): Promise<void> => Promise.resolve()
+  return h.workers.spawn(
+    { workerId: 'bare', runId: '', product: 'Program', command, redaction, onStarted },
+    new AbortController().signal,
+  )
 }
 
 describe('the door of the workers', () => {
@@ -53,6 +67,11 @@ describe('the door of the workers', () => {
   test('WK-34 where processes cannot be identified, nothing is started', async () => {
     await using h = harness({ processes: createUnsupportedTable() })
     expect(await failure(h.open())).toMatchObject({ code: 'platform_unsupported', started: 'never' })
+    const { env, privateDir } = h.cfg
+    const checked = await h.workers.driver('acp').preflight(checkOf(h), new AbortController().signal)
+    expect(checked).toMatchObject({ path: null, failed: { name: 'platform', status: 'fail' } })
+    const command = { path: '/bin/true', args: [], env, cwd: privateDir }
+    expect(await failure(spawnBare(h, command))).toMatchObject({ code: 'platform_unsupported', started: 'never' })
     expect(hasReport(h)).toBe(false)
   })
 
@@ -67,7 +86,10 @@ describe('the door of the workers', () => {
   test('WK-32 what an earlier host left is ended by identity and mark, and its folders are swept', async () => {
     await using h = harness()
     const workerId = `${h.cfg.workerId.slice(0, -4)}0099`
-    await h.workers.privateDir(workerId)
+    const folders = `${h.dir}/workers`
+    for (const earlier of [h.cfg.workerId, workerId, 'earlier']) mkdirSync(`${folders}/${earlier}`, { recursive: true })
+    // What this host made is never swept, whoever it is for: a check has no record and no slot.
+    const own = (await another(h, 1)).workerId
     const left = spawn('/bin/sh', ['-c', "trap '' TERM; while :; do sleep 300; done"], {
       detached: true,
       env: { PATH: '/usr/bin:/bin', WHEELHOUSE_WORKER: workerId },
@@ -79,10 +101,10 @@ describe('the door of the workers', () => {
       strongest: 'kill',
     })
     expect(await h.table.marked(workerId)).toEqual([])
-    expect(await h.workers.sweep(new Set([workerId]))).toMatchObject({ removed: 1 })
-    expect(readdirSync(`${h.dir}/workers`)).toEqual([workerId])
-    symlinkSync(h.cfg.cwd, `${h.dir}/workers/link`)
-    expect(await h.workers.sweep(new Set())).toEqual({ removed: 2, kept: 0 })
+    expect(await h.workers.sweep(new Set([workerId]))).toEqual({ removed: 2, kept: 2 })
+    expect(new Set(readdirSync(folders))).toEqual(new Set([workerId, own]))
+    symlinkSync(h.cfg.cwd, `${folders}/link`)
+    expect(await h.workers.sweep(new Set())).toEqual({ removed: 2, kept: 1 })
     expect(readdirSync(h.cfg.cwd)).toEqual([])
   })
 
@@ -94,10 +116,26 @@ describe('the door of the workers', () => {
       env: { PATH: '/usr/bin:/bin', WHEELHOUSE_WORKER: workerId },
       stdio: 'ignore',
     })
-    await until('it runs', async () => (await h.table.marked(workerId)).length === 1)
+    await until('it runs', async () => (await h.table.marked(workerId))?.length === 1)
     expect(await h.workers.reap(workerId, null)).toMatchObject({ kind: 'gone' })
     expect(await isAlive(h.table, left.pid ?? 0)).toBe(false)
     expect(await h.workers.reap(workerId, null)).toEqual({ kind: 'gone', strongest: 'none', strays: [] })
+  })
+
+  test('W-3 a start that told no identity is held where the listing cannot be read', async () => {
+    const source = { ...createLinuxSource(clock), rows: () => Promise.resolve(null) }
+    await using h = harness({ processes: createProcessTable({ source, clock }) })
+    const workerId = `${h.cfg.workerId.slice(0, -4)}0096`
+    expect(await h.workers.reap(workerId, null)).toMatchObject({ kind: 'held', reason: 'identity_unknown' })
+  })
+
+  test('WK-53 a bare program is refused without its folder, and with a secret among its arguments', async () => {
+    await using h = harness()
+    const command = { path: '/bin/true', args: [], env: {}, cwd: h.cfg.cwd }
+    const refused = { code: 'worker_unusable', started: 'never' }
+    expect(await failure(spawnBare(h, { ...command, cwd: `${h.dir}/gone` }))).toMatchObject(refused)
+    expect(await failure(spawnBare(h, { ...command, args: ['--key=sk-secret-1'] }))).toMatchObject(refused)
+    expect(h.workers.list()).toEqual([])
   })
 
   test('WK-29 one that cannot be proven gone keeps its slot until a person settles it', async () => {
@@ -173,8 +211,8 @@ describe('the door of the workers', () => {
 
   test('WK-57 a preflight says what is missing, or what answers', async () => {
     await using h = harness()
-    const { env, privateDir, profile } = h.cfg
-    const request = { env, route: null, privateDir, ...(profile === undefined ? {} : { profile }) }
+    const { env, profile } = h.cfg
+    const request = checkOf(h)
     const signal = new AbortController().signal
     const good = await h.workers.driver('acp').preflight(request, signal)
     expect(good).toMatchObject({ version: '1.2.3', failed: null })

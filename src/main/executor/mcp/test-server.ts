@@ -6,6 +6,7 @@ import { withDeadline } from '../../platform/index.ts'
 import type { Clock, Ids, Log, Store } from '../../platform/index.ts'
 import { BASE_ENV, buildEnv } from '../../workers/index.ts'
 import type { Worker, Workers } from '../../workers/index.ts'
+import { outcomeOf } from '../ledger.ts'
 import type { WorkerLedger } from '../ledger.ts'
 import type { McpServers } from './types.ts'
 
@@ -44,8 +45,14 @@ export async function testMcpServer(
   signal: AbortSignal,
 ): Promise<McpTestResult> {
   const { ids, workers, ledger, store } = deps
-  const hint = `Run \`${[input.command, ...input.args].join(' ')}\` in a terminal to see what it says.`
-  const failed = (message: string): McpTestResult => ({ ok: false, server: null, tools: [], message, hint })
+  const failed = (message: string, hint: string | null): McpTestResult => ({
+    ok: false,
+    server: null,
+    tools: [],
+    message,
+    hint,
+  })
+  const tryIt = `Run \`${[input.command, ...input.args].join(' ')}\` in a terminal to see what it says.`
   let worker: Worker
   const workerId = ids.next()
   try {
@@ -68,8 +75,10 @@ export async function testMcpServer(
     )
   } catch (thrown) {
     if (!(thrown instanceof AppError)) throw thrown
-    await ledger.ended(workerId, { kind: 'gone', strongest: 'none', strays: [] })
-    if (thrown.code === 'worker_not_found' || thrown.code === 'worker_not_started') return failed(thrown.message)
+    await ledger.ended(workerId, outcomeOf(thrown))
+    if (thrown.code === 'worker_not_found' || thrown.code === 'worker_not_started') return failed(thrown.message, tryIt)
+    // What was never tried by itself is not to be tried in a terminal: a secret may stand in it.
+    if (thrown.code === 'worker_unusable') return failed(thrown.message, null)
     throw thrown
   }
   const result = await ask(deps.clock, worker, signal).catch((thrown: unknown) => thrown)
@@ -78,7 +87,7 @@ export async function testMcpServer(
   if (signal.aborted) throw new AppError('aborted', 'The test was given up.')
   if (isResult(result)) return result
   const said = worker.stderrTail()
-  return failed(said === '' ? whyOf(result) : `${whyOf(result)} It said: ${said}`)
+  return failed(said === '' ? whyOf(result) : `${whyOf(result)} It said: ${said}`, tryIt)
 }
 
 function isResult(result: unknown): result is McpTestResult {

@@ -49,10 +49,10 @@ export async function emptyPrivateDir(path: string): Promise<void> {
   await Promise.all(names.map((name) => rm(join(path, name), { recursive: true, force: true }).catch(() => undefined)))
 }
 
-/** Removes the folders of workers that are not in `keep`. Follows no link: a link itself is removed. */
+/** Removes the folders of workers that are not kept. Follows no link: a link itself is removed. */
 export async function sweepPrivateDirs(
   root: string,
-  keep: ReadonlySet<string>,
+  isKept: (workerId: string) => boolean,
 ): Promise<{ removed: number; kept: number }> {
   let names: string[]
   try {
@@ -63,7 +63,7 @@ export async function sweepPrivateDirs(
   let removed = 0
   let kept = 0
   for (const name of names) {
-    if (keep.has(name)) {
+    if (isKept(name)) {
       kept += 1
       continue
     }

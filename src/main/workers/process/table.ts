@@ -150,7 +150,7 @@ export function createProcessTable({
     },
     async marked(workerId) {
       const [bootId, rows] = await Promise.all([source.bootId(), source.rows()])
-      if (bootId === null || rows === null) return []
+      if (bootId === null || rows === null) return null
       return (await familyRows(rows, null, workerId)).map((row) => identityOf(row, bootId))
     },
     async tree(p) {
@@ -211,7 +211,7 @@ export function createUnsupportedTable(): ProcessTable {
     owns: () => Promise.resolve({ owns: null, reason: 'platform_unsupported' }),
     members: () => Promise.resolve(null),
     family: () => Promise.resolve([]),
-    marked: () => Promise.resolve([]),
+    marked: () => Promise.resolve(null),
     tree: () => Promise.resolve(null),
     signal: () => Promise.resolve('refused'),
     signalOne: () => Promise.resolve('refused'),

@@ -73,7 +73,7 @@ function WorkerRow({ worker, onAsk }: { worker: WorkerView; onAsk: (action: Work
           )}
         </RowActions>
       </RowHead>
-      {heldReason !== null && <p className={styles.held}>{heldReason}</p>}
+      {heldReason !== null && <p className={styles.held}>{health.heldReason(heldReason)}</p>}
     </Row>
   )
 }

@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { loginShellPath } from '../../../../src/main/workers/index.ts'
 import { createTempDir } from '../../../support/dir.ts'
@@ -23,5 +23,18 @@ describe("the login shell's PATH", () => {
     expect(await loginShellPath(shell(dir, 'printf "wheelhouse-path=relative\\n"'))).toBe(null)
     expect(await loginShellPath({ SHELL: '/no/such/shell', PATH: '/bin' })).toBe(null)
     expect(await loginShellPath({ PATH: '/bin' })).toBe(null)
+  })
+
+  test('is not waited for once it is said, whatever a profile leaves running', async () => {
+    using dir = createTempDir()
+    const env = shell(dir, `sleep 60 & echo $! > ${dir.at('pid')}; PATH=/opt/own/bin; eval "$4"`)
+    expect(await loginShellPath(env, 30_000)).toBe('/opt/own/bin')
+    // It would hold the shell's output open for a minute.
+    process.kill(Number(readFileSync(dir.at('pid'), 'utf8')), 'SIGKILL')
+  })
+
+  test('is left as it is where the shell does not answer in time', async () => {
+    using dir = createTempDir()
+    expect(await loginShellPath(shell(dir, 'exec sleep 60'), 100)).toBe(null)
   })
 })

@@ -46,7 +46,7 @@ async function tree(script: string, marked = true): Promise<Tree> {
     async [Symbol.asyncDispose]() {
       // Whoever is left, by group and by mark: a case may have ended the leader alone, or nobody.
       await until('nothing is left', async () => {
-        const marked = await table.marked(workerId)
+        const marked = (await table.marked(workerId)) ?? []
         for (const pid of [-leader.pid, ...pids, ...marked.map((each) => each.pid)]) kill(pid)
         return marked.length === 0 && !(await isAlive(table, leader.pid))
       })

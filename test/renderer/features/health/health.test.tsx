@@ -33,7 +33,7 @@ function show(handlers: FakeHandlers = {}) {
             pid: 42,
             state: 'held',
             sinceMs: 1,
-            heldReason: 'It did not end.',
+            heldReason: 'group_outlived_leader',
           },
         ],
       },
@@ -78,7 +78,7 @@ describe('the health view', () => {
   test('a held worker says why, and is settled only after saying what that means', async () => {
     const { host, user } = show({ 'workers.settle': () => ({ settled: true }) })
     expect(screen.getByText('Held')).toBeDefined()
-    expect(screen.getByText('It did not end.')).toBeDefined()
+    expect(screen.getByText(/^Something that it started lives on/)).toBeDefined()
     await user.click(screen.getByRole('button', { name: 'Settle: Codex, Fix the test' }))
     const dialog = await screen.findByRole('alertdialog', { name: 'Settle Codex, Fix the test?' })
     expect(dialog.textContent).toContain('Settling ends no process')

@@ -61,7 +61,12 @@ export function createAcpDriver(deps: DriverDeps): Driver {
     capabilities: (profileId = '') => ({ ...SHIPPED, ...advertisedBy.get(profileId) }),
     newSession: (cfg, signal) => open(cfg, null, signal),
     loadSession: (cfg, agentSessionId, signal) => open(cfg, agentSessionId, signal),
-    preflight: (request, signal) => preflightAcp(deps, request, signal),
+    async preflight(request, signal) {
+      const { profile } = request
+      if (profile === undefined) throw unusable('Which ACP agent to check was not said.')
+      const env = { ...request.env, ...profileEnv(deps, request, profile) }
+      return preflightAcp(deps, { ...request, env }, profile, signal)
+    },
   }
 }
 
@@ -80,7 +85,11 @@ function profileOf(cfg: SessionConfig): AgentProfile {
   return profile
 }
 
-function profileEnv(deps: DriverDeps, cfg: SessionConfig, profile: AgentProfile): Record<string, string> {
+function profileEnv(
+  deps: DriverDeps,
+  cfg: Pick<SessionConfig, 'env' | 'route'>,
+  profile: AgentProfile,
+): Record<string, string> {
   const env: Record<string, string> = {}
   for (const name of profile.envNames) {
     const value = deps.hostEnv(name)

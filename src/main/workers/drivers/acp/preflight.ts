@@ -2,9 +2,9 @@
 import { withDeadline } from '../../../platform/index.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { LIMITS } from '../../limits.ts'
-import type { Preflight, PreflightCheck, PreflightRequest } from '../../types.ts'
+import type { AgentProfile, Preflight, PreflightCheck, PreflightRequest } from '../../types.ts'
 import { AT_ONCE } from '../../worker.ts'
-import { WorkerError, unusable } from '../../errors.ts'
+import { WorkerError } from '../../errors.ts'
 import { parseJsonLine } from '../../text/line-reader.ts'
 import { endedAtOnce, unreadableLines } from '../shared/probe-ends.ts'
 import { createRpcPeer } from '../shared/rpc-peer.ts'
@@ -14,12 +14,11 @@ import { initialize } from './handshake.ts'
 export async function preflightAcp(
   deps: DriverDeps,
   request: PreflightRequest,
+  profile: AgentProfile,
   signal: AbortSignal,
 ): Promise<Preflight> {
-  const { profile } = request
-  if (profile === undefined) throw unusable('Which ACP agent to check was not said.')
   const { product } = profile
-  const env = { ...request.env, ...profile.env, ...request.route?.envSet }
+  const env = { ...request.env, ...request.route?.envSet }
   const path = await deps.findProgram(profile.command, env['PATH'])
   if (path === null) {
     const hint = `Install it, or check that \`${profile.command}\` runs in a terminal.`
