@@ -128,6 +128,17 @@ describe('keys', () => {
     expect(screen.queryByRole('dialog')).toBeNull()
   })
 
+  test('a list that had the focus and is closed leaves the keys to the view', async () => {
+    const { user } = show()
+    const list = screen.getByRole('combobox', { name: 'Which sessions' })
+    list.focus()
+    await waitFor(() => expect(document.querySelector('[role="listbox"]')).not.toBeNull())
+    expect(list.getAttribute('aria-expanded')).toBe('false')
+    screen.getByRole('link', { name: 'Health' }).focus()
+    await user.keyboard('?')
+    expect(await screen.findByRole('dialog', { name: 'Keys' })).toBeDefined()
+  })
+
   test('the session list is hidden, shown and made wider by keys', async () => {
     const { user } = show()
     const separator = screen.getByRole('separator')

@@ -6,7 +6,7 @@ import { Revealed } from '../../text/index.ts'
 import { EmptyState, View } from '../../ui/index.ts'
 import { ApprovalCard } from './ApprovalCard.tsx'
 import { Settled } from './Settled.tsx'
-import { isViewKey, pendingCards } from './useCardKeys.ts'
+import { isCardKey, pendingCards } from './useCardKeys.ts'
 import { useShown } from './useShown.ts'
 import styles from './view.module.css'
 
@@ -105,7 +105,7 @@ function Recent({ decisions }: { decisions: readonly DecisionView[] }) {
 function useMoveKeys(): void {
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     const key = event.key.toLowerCase()
-    if ((key !== 'j' && key !== 'k') || !isViewKey(event)) return
+    if ((key !== 'j' && key !== 'k') || !isCardKey(event)) return
     // The sessions are rows of their own.
     if (document.activeElement?.closest('nav') != null) return
     const cards = pendingCards()

@@ -1,15 +1,12 @@
 import { useEffect, useEffectEvent } from 'react'
 import type { RefObject } from 'react'
+import { isPlainKey } from '../../app/keys.ts'
 
-const FIELDS = 'input, textarea, select, [contenteditable=""], [contenteditable="true"]'
-const OPEN_LAYER = '[role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"]'
 const PENDING = 'article[data-decision-status="pending"]'
 
-/** True where a single letter belongs to the view: no field, no dialog, no modifier has it. */
-export function isViewKey(event: KeyboardEvent): boolean {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return false
-  const target = event.target instanceof Element ? event.target : null
-  return target?.closest(FIELDS) == null && document.querySelector(OPEN_LAYER) === null
+/** A key of the cards: a letter that acts by itself, once a press. */
+export function isCardKey(event: KeyboardEvent): boolean {
+  return isPlainKey(event) && !event.repeat
 }
 
 /** The pending card that the keys mean: the one with the focus, else the first on the page. */
@@ -35,7 +32,7 @@ export function useCardKeys(
 ): void {
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     const key = event.key.toLowerCase()
-    if ((key !== 'a' && key !== 'd') || !isViewKey(event) || cardOfKeys() !== cardRef.current) return
+    if ((key !== 'a' && key !== 'd') || !isCardKey(event) || cardOfKeys() !== cardRef.current) return
     event.preventDefault()
     const card = cardRef.current
     // Nothing is answered out of sight: the first press shows what the keys mean.

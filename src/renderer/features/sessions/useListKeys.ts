@@ -21,7 +21,7 @@ export function useListKeys(keys: ListKeys): void {
       event.preventDefault()
       return step(keys, 1)
     }
-    if (event.defaultPrevented || !isPlainKey(event)) return
+    if (!isPlainKey(event)) return
     if (event.key === '/') {
       event.preventDefault()
       searchField.current?.focus()
