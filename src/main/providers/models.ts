@@ -1,4 +1,5 @@
 /** The models of a connection as a person sees them: what it was last seen to have, and what was typed in. */
+import { claudeModel } from './contracts/claude-models.ts'
 import type { CodexModel } from './contracts/codex-models.ts'
 import { offeredEfforts } from './contracts/efforts.ts'
 import type { DiscoveryCache } from './discovery/discovery.ts'
@@ -34,16 +35,18 @@ function entryOf(
   id: string,
   of: { source: ModelEntry['source']; available: boolean; sources: ModelSources },
 ): ModelEntry {
-  const known = connection.client === 'codex' ? of.sources.codexModels.get(id) : undefined
+  const codex = connection.client === 'codex' ? of.sources.codexModels.get(id) : undefined
+  const claude = connection.client === 'claude' ? claudeModel(id) : null
+  const displayName = codex?.displayName ?? claude?.displayName
   const protocol = protocolOf(connection) ?? 'responses'
   return {
     id,
-    ...(known?.displayName == null ? {} : { displayName: known.displayName }),
+    ...(displayName === undefined ? {} : { displayName }),
     available: of.available,
     enabled: of.sources.discovery.isEnabled(connection.id, id),
-    known: known !== undefined,
-    ...(known?.effortDefault == null ? {} : { effortDefault: known.effortDefault }),
-    efforts: offeredEfforts(connection.client, protocol, known?.efforts ?? null),
+    known: codex !== undefined || claude !== null,
+    ...(codex?.effortDefault == null ? {} : { effortDefault: codex.effortDefault }),
+    efforts: offeredEfforts(connection.client, protocol, codex?.efforts ?? null),
     source: of.source,
   }
 }

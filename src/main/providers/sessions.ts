@@ -4,14 +4,15 @@ import type { Ids, Secret, Tx } from '../platform/types.ts'
 import { createSecret } from '../platform/index.ts'
 import type { CatalogState } from './catalog/state.ts'
 import type { CodexModel } from './contracts/codex-models.ts'
+import { canAnswerFor, withoutLongContext } from './contracts/claude-models.ts'
 import { verifyChoice } from './contracts/contract.ts'
 import type { VerifiedContract } from './contracts/contract.ts'
 import { offeredEfforts } from './contracts/efforts.ts'
 import { ownLoginDomain } from './contracts/history-domain.ts'
 import { launchPlan } from './launch/plans.ts'
 import { routeDigest } from './router/index.ts'
-import type { Route } from './routes/binding.ts'
 import { bindingOf } from './routes/binding.ts'
+import type { BindingJson, Route } from './routes/binding.ts'
 import type { Routes } from './routes/routes.ts'
 import type {
   ClientId,
@@ -181,19 +182,22 @@ export function createSessionRoutes(deps: SessionDeps): SessionRoutes {
         if (!now) return
         const binding = bindingOf(contract, bound(history))
         for (const route of open) {
-          // The client goes on under the name it was started with.
-          const to = { ...binding, clientModel: route.binding.clientModel }
+          const to = underName(binding, route.binding.clientModel)
           routes.move(route.workerId, { connectionId: contract.connection.id, binding: to }, tx)
         }
       },
     }
   }
 
-  /** Only the upstream may move under a running agent, and never between domains while a request is under way. */
+  /**
+   * Only the upstream may move under a running agent, to a model that takes what the agent believes its own takes, and never
+   * between domains while a request is under way.
+   */
   function canMove(route: Route, contract: VerifiedContract, history: History): boolean {
     const { binding } = route
     if (binding.routeProtocol !== contract.routeProtocol) return false
     if (binding.client === 'codex' && binding.clientModel !== contract.clientModel) return false
+    if (binding.client === 'claude' && !canAnswerFor(contract.clientModel, binding.clientModel)) return false
     if (binding.historyDomain === contract.historyDomain && !history.strips) return true
     return deps.flights(route.digest) === 0
   }
@@ -243,4 +247,10 @@ export function createSessionRoutes(deps: SessionDeps): SessionRoutes {
     },
     verify,
   }
+}
+
+/** The binding for a client that goes on under the name it was started with. Of another model behind it nothing is claimed. */
+function underName(binding: BindingJson, clientModel: string): BindingJson {
+  const isItself = withoutLongContext(clientModel) === binding.upstreamModel
+  return { ...binding, clientModel, ...(isItself ? {} : { provenance: 'configured_compatibility' as const }) }
 }

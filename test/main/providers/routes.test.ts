@@ -194,19 +194,6 @@ test("a session of the agent's own login has no row, and its history does not si
   expect(await codeOf(bind(host, launch(id)))).toBe('route_binding_incompatible')
 })
 
-test("a history that only a Provider can read is refused by the agent's own login before it is chosen", async () => {
-  await using world = await createWorld()
-  await using upstream = await createFakeUpstream()
-  const host = await world.open()
-  const { id } = await create(host.providers, customInput('a', upstream.url))
-  const plan = await bind(host, launch(id))
-  const own = { sessionId: 'session-1', client: 'codex' as const, choice: launch(null).choice, allowHistoryStrip: true }
-  expect(host.providers.previewRuntime(own)).toEqual({ kind: 'next_turn', historyStripped: false })
-  expect(await askModel(plan)).toBe(200)
-  // Nothing of ours stands on the way to that login: no consent makes a cut possible.
-  expect(host.providers.previewRuntime(own)).toEqual({ kind: 'refused', code: 'route_binding_incompatible' })
-})
-
 test('a key is in no file, no view and no plan', async () => {
   await using world = await createWorld()
   await using upstream = await createFakeUpstream()

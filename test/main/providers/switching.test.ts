@@ -42,6 +42,31 @@ test('a moved session sends its next request to the new Provider, under the mode
   expect(two.requests.map((request) => JSON.parse(request.body).model)).toEqual(['claude-two'])
 })
 
+test('a running Claude Code takes a model that holds less than its own only with its next turn, under the new name', async () => {
+  await using world = await createWorld()
+  const host = await world.open()
+  const { id } = await create(host.providers, customInput('a', 'http://127.0.0.1:9', { client: 'claude' }))
+  const of = (modelId: string) => ({ connectionId: id, modelId, effort: 'default' as const })
+  await bind(host, launch(id, { client: 'claude', form: 'cli', choice: of('claude-opus-4-8') }))
+  const kindOn = (modelId: string) =>
+    host.providers.previewRuntime(change(id, { client: 'claude', choice: of(modelId) })).kind
+  expect(kindOn('claude-haiku-4-5')).toBe('next_turn')
+  expect(kindOn('claude-opus-4-6[1m]')).toBe('now')
+  // What is unknown is not compared.
+  expect(kindOn('somebody/else')).toBe('now')
+  const stored = () => JSON.parse(host.store.db.prepare('SELECT binding FROM routes').pluck().get() as string)
+  expect(stored()).toMatchObject({ provenance: 'builtin_catalog' })
+  const sonnet = change(id, { client: 'claude', choice: of('claude-sonnet-5') })
+  await host.store.writeTx((tx) => host.providers.changeRuntime(sonnet, tx))
+  expect(stored()).toMatchObject({
+    provenance: 'configured_compatibility',
+    clientModel: 'claude-opus-4-8',
+    upstreamModel: 'claude-sonnet-5',
+  })
+  await host.stop()
+  expect((await world.open()).providers.notices()).toEqual([])
+})
+
 test("a session leaves the agent's own login for a Provider only when its history may be cut", async () => {
   await using world = await createWorld()
   const host = await world.open()

@@ -11,6 +11,7 @@ import type {
   RuntimeChoice,
 } from '../types.ts'
 import { isModelId } from '../validation.ts'
+import { claudeModel, withoutLongContext } from './claude-models.ts'
 import type { CodexModel } from './codex-models.ts'
 import { checkEffort, offeredEfforts } from './efforts.ts'
 import { historyDomain } from './history-domain.ts'
@@ -48,7 +49,7 @@ export function verifyChoice(
     })
   }
   const clientModel = modelOf(catalog, client, connection, choice)
-  const upstreamModel = client === 'claude' ? clientModel.replace(/\[1m\]$/, '') : clientModel
+  const upstreamModel = client === 'claude' ? withoutLongContext(clientModel) : clientModel
   const known = client === 'codex' ? codexModels.get(clientModel) : undefined
   const efforts = known === undefined ? null : known.efforts
   checkEffort(choice.effort, offeredEfforts(client, routeProtocol, efforts), clientModel)
@@ -56,7 +57,7 @@ export function verifyChoice(
   return {
     connection,
     routeProtocol,
-    provenance: known === undefined ? 'opaque_passthrough' : 'codex_catalog',
+    provenance: provenanceOf(client, clientModel, known),
     clientModel,
     upstreamModel,
     effort: choice.effort,
@@ -71,6 +72,11 @@ export function verifyChoice(
       client,
     }),
   }
+}
+
+function provenanceOf(client: ClientId, model: string, known: CodexModel | undefined): Provenance {
+  if (known !== undefined) return 'codex_catalog'
+  return client === 'claude' && claudeModel(model) !== null ? 'builtin_catalog' : 'opaque_passthrough'
 }
 
 function connectionOf(catalog: Catalog, client: ClientId, choice: RuntimeChoice): ProviderConnection {

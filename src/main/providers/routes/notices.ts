@@ -35,7 +35,8 @@ function isAsBound(route: Route, catalog: Catalog, codexModels: ReadonlyMap<stri
     const today = verifyChoice(catalog, binding.client, choice, codexModels)
     return (
       today.historyDomain === binding.historyDomain &&
-      today.provenance === binding.provenance &&
+      // Of a model that stands behind another's name nothing was claimed.
+      (binding.provenance === 'configured_compatibility' || today.provenance === binding.provenance) &&
       today.upstreamBaseUrl === binding.upstreamBaseUrl &&
       JSON.stringify(today.efforts) === JSON.stringify(binding.efforts)
     )

@@ -34,8 +34,8 @@ export function drawBars(place: HTMLElement, options: BarOptions): { end(): void
   )
   const fit = new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height }))
   fit.observe(place)
-  // A canvas does not follow the style sheet by itself.
-  const repaint = (): void => plot.redraw(false)
+  // A canvas does not follow the style sheet by itself, and the bars keep their colours with their shapes.
+  const repaint = (): void => plot.redraw()
   const scheme = matchMedia('(prefers-color-scheme: dark)')
   scheme.addEventListener('change', repaint)
   const theme = new MutationObserver(repaint)
