@@ -1,4 +1,5 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { imageSize } from 'image-size'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CONTENT_SECURITY_POLICY } from '../../src/main/renderer-files/index.ts'
 import { createTempDir } from '../support/dir.ts'
@@ -62,6 +63,14 @@ describe('the window', () => {
       frozen: true,
       leaks: [],
     })
+  })
+
+  test('has the product’s picture where windows are listed', async () => {
+    const [icon] = await app.evaluate(({ BrowserWindow }) =>
+      BrowserWindow.getAllWindows().map(({ options }) => String(options.icon)),
+    )
+    const picture = readFileSync(icon ?? '')
+    expect(imageSize(picture)).toMatchObject({ type: 'png', width: 512, height: 512 })
   })
 
   test('is made sandboxed and isolated, without devtools', async () => {

@@ -57,6 +57,7 @@ export async function runApp(options: AppOptions): Promise<RunningApp> {
     log,
     create: (windowOptions) => new electron.BrowserWindow(windowOptions),
     preload: join(entryDir, '..', 'preload', 'index.cjs'),
+    icon: join(entryDir, '..', '..', 'build', 'icon.png'),
     pageUrl: `${page.origin}/`,
     development: page.development,
   })

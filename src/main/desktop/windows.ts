@@ -19,6 +19,8 @@ export interface WindowsDeps {
   log: Log
   create(options: BrowserWindowConstructorOptions): BrowserWindow
   preload: string
+  /** A picture for where a window is listed; on macOS the app's own stands there. */
+  icon: string
   /** The page to load, with a `/` at its end: the app's own, or the dev server's. */
   pageUrl: string
   development: boolean
@@ -86,7 +88,7 @@ export function createWindows(deps: WindowsDeps): Windows {
   }
 }
 
-function windowOptions({ preload, development }: WindowsDeps): BrowserWindowConstructorOptions {
+function windowOptions({ preload, icon, development }: WindowsDeps): BrowserWindowConstructorOptions {
   return {
     width: 1_280,
     height: 840,
@@ -94,6 +96,7 @@ function windowOptions({ preload, development }: WindowsDeps): BrowserWindowCons
     minHeight: 480,
     show: false,
     title: desktop.product,
+    icon,
     webPreferences: {
       preload,
       contextIsolation: true,
