@@ -67,7 +67,7 @@ describe('the window', () => {
 
   test('has the product’s picture where windows are listed', async () => {
     const [icon] = await app.evaluate(({ BrowserWindow }) =>
-      BrowserWindow.getAllWindows().map(({ options }) => String(options.icon)),
+      BrowserWindow.getAllWindows().map(({ options }) => (typeof options.icon === 'string' ? options.icon : '')),
     )
     const picture = readFileSync(icon ?? '')
     expect(imageSize(picture)).toMatchObject({ type: 'png', width: 512, height: 512 })
