@@ -53,6 +53,8 @@ export const gateway = {
     `There is no Provider for ${CLIENTS[client]} yet. Once this is written, every request of it is refused until there is one and you pick it.`,
   wouldRefuseUnpicked: (client: GatewayClient) =>
     `No Provider is picked for ${CLIENTS[client]}. Once this is written, every request of it is refused until you pick one.`,
+  led: (name: string | null) =>
+    name === null ? 'led to the gateway, which has no Provider' : `led to the gateway: ${name} answers`,
   repair: 'Repair',
   restore: 'Restore',
   named: (action: string, client: GatewayClient) => `${action}: ${CLIENTS[client]}`,

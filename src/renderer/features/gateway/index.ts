@@ -1,1 +1,2 @@
 export { GatewayView } from './GatewayView.tsx'
+export { useLedNote } from './useLedNote.ts'

@@ -3,6 +3,7 @@ import type { AgentId, ClientId, RuntimeChoice } from '../../../shared/vocabular
 import { strings } from '../../strings/index.ts'
 import { useTopic } from '../../stores/app-stores.tsx'
 import { Select } from '../../ui/index.ts'
+import { useLedNote } from '../gateway/index.ts'
 import styles from './NewSession.module.css'
 
 const DEFAULT = 'default'
@@ -25,7 +26,8 @@ export interface ModelFieldProps {
 /** What an agent runs on from its first prompt. It can be changed at any time later. */
 export function ModelField({ agentId, value, onChange }: ModelFieldProps) {
   const catalog = useTopic('providers', (state) => state.value)
-  const options = withPresent(optionsFor(agentId, catalog), value)
+  const led = useLedNote(agentId)
+  const options = withPresent(optionsFor(agentId, catalog, led), value)
   return (
     <div className={styles.field}>
       <span className={styles.label} aria-hidden="true">
@@ -43,14 +45,15 @@ export function ModelField({ agentId, value, onChange }: ModelFieldProps) {
 
 const keyOf = ({ connectionId, modelId }: RuntimeChoice): string => JSON.stringify([connectionId, modelId])
 
-function optionsFor(agentId: AgentId, catalog: CatalogView | null): readonly Option[] {
+function optionsFor(agentId: AgentId, catalog: CatalogView | null, led: string | null): readonly Option[] {
   const client = clientOf(agentId)
   if (client === null || catalog === null)
     return [{ value: DEFAULT, label: strings.newSession.byDefault, choice: null }]
   const options: Option[] = [{ value: DEFAULT, label: defaultLabel(client, catalog), choice: null }]
   if (client !== 'builtin') {
     const choice: RuntimeChoice = { connectionId: null, modelId: null, effort: 'default' }
-    options.push({ value: keyOf(choice), label: strings.newSession.ownLogin, choice })
+    const note = led === null ? {} : { note: led }
+    options.push({ value: keyOf(choice), label: strings.newSession.ownLogin, choice, ...note })
   }
   for (const connection of catalog.connections) {
     if (connection.client !== client) continue

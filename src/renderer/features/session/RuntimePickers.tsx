@@ -4,12 +4,14 @@ import type { Effort, Mode, RuntimeChoice } from '../../../shared/vocabulary.ts'
 import { useCall } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { ConfirmDialog, ErrorNote, Select } from '../../ui/index.ts'
+import { useLedNote } from '../gateway/index.ts'
 import { choiceItems, effortItems, keyOf } from './runtime-items.ts'
 import { useSetConfig } from './useSetConfig.ts'
 import styles from './Composer.module.css'
 
 /** The model and the mode of the session's next prompt. */
 export function RuntimePickers({ session }: { session: SessionView }) {
+  const led = useLedNote(session.agentId)
   const config = useCall('sessions.config.get', { sessionId: session.id })
   const { set, pending, error, needsStrip, dropStrip } = useSetConfig(session.id)
   const [asked, setAsked] = useState<RuntimeChoice | null>(null)
@@ -41,7 +43,7 @@ export function RuntimePickers({ session }: { session: SessionView }) {
         label={strings.session.model}
         tone="quiet"
         value={keyOf(choice)}
-        items={choiceItems(config.data, session)}
+        items={choiceItems(config.data, session, led)}
         disabled={pending}
         onChange={(key) => {
           const next = config.data.choices.find((offer) => keyOf(offer.choice) === key)

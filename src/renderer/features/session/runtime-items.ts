@@ -8,16 +8,18 @@ type Offer = ConfigView['choices'][number]
 /** Connection and model of a choice in one word; the effort is chosen beside them. */
 export const keyOf = ({ connectionId, modelId }: RuntimeChoice): string => JSON.stringify([connectionId, modelId])
 
-/** Every choice, and the present one even if it is no longer offered. */
-export function choiceItems(config: ConfigView, session: SessionView): readonly SelectItem<string>[] {
+/** Every choice, and the present one even if it is no longer offered. `led`: what is to be said of the agent's own login. */
+export function choiceItems(
+  config: ConfigView,
+  session: SessionView,
+  led: string | null,
+): readonly SelectItem<string>[] {
   const present = keyOf(config.choice)
   const items = config.choices.map((offer) => {
     const value = keyOf(offer.choice)
-    return {
-      value,
-      label: offer.label,
-      ...(value === present && offer.ready ? {} : beforehand(offer, session.activeRun !== null)),
-    }
+    const { note, disabled = false } = value === present && offer.ready ? {} : beforehand(offer, session)
+    const notes = [offer.choice.connectionId === null ? led : null, note].filter((each) => each != null)
+    return { value, label: offer.label, disabled, ...(notes.length === 0 ? {} : { note: notes.join('; ') }) }
   })
   return items.some((item) => item.value === present)
     ? items
@@ -37,11 +39,14 @@ export function effortItems({ choice, choices }: ConfigView, running: boolean): 
 }
 
 /** What a person should know before choosing it: what it costs the history, and when it counts if an agent is at work. */
-function beforehand({ choice, ready, effect }: Offer, running: boolean): Pick<SelectItem<string>, 'note' | 'disabled'> {
+function beforehand(
+  { choice, ready, effect }: Offer,
+  { activeRun }: SessionView,
+): Pick<SelectItem<string>, 'note' | 'disabled'> {
   const { effects, notReady } = strings.session
   if (!ready) return { note: notReady, disabled: true }
   if (effect?.kind !== 'refused') {
-    const note = running ? whenOf(effect) : null
+    const note = activeRun === null ? null : whenOf(effect)
     return note === null ? {} : { note }
   }
   if (effect.code !== 'route_binding_incompatible') {

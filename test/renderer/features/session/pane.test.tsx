@@ -6,6 +6,7 @@ import type { RunView, ToolItem } from '../../../../src/shared/projection/index.
 import type { RuntimeChoice } from '../../../../src/shared/vocabulary.ts'
 import { AppError } from '../../../../src/shared/errors.ts'
 import { seriousFindings } from '../../support/axe.ts'
+import { aCatalog, aConnection } from '../../support/catalog.ts'
 import { aDecision, numbered, SESSION_ID } from '../../support/decisions.ts'
 import { createFakeBridge, renderWithBridge } from '../../support/fake-bridge.tsx'
 import type { FakeHandlers } from '../../support/fake-bridge.tsx'
@@ -117,6 +118,35 @@ describe('what a session runs on', () => {
     )
     await user.click(screen.getByRole('combobox', { name: 'Model' }))
     expect((await screen.findByRole('option', { name: /Home · other/ })).textContent).toContain('it would be cut')
+  })
+
+  test('the own login of an agent that is led to the gateway says who answers it', async () => {
+    const own = { connectionId: null, modelId: null, effort: 'default' as const }
+    const { host, user } = open(aSession({ agentId: 'codex', choice: own, choiceLabel: 'Codex’s own login' }), {
+      'sessions.config.get': () => ({
+        rev: 1,
+        mode: { value: 'agent', options: [{ value: 'agent', available: true, why: null }] },
+        choice: own,
+        choices: [{ choice: own, label: 'Codex’s own login', ready: true, efforts: [], effect: null }],
+        source: 'agent',
+      }),
+    })
+    host.publish('providers', aCatalog({ connections: [aConnection()] }))
+    const takeover = {
+      client: 'codex' as const,
+      state: 'active' as const,
+      detail: null,
+      warnings: [],
+      configPath: '/c',
+      kind: null,
+      enabled: true,
+      keepLogin: false,
+      restoreAvailable: false,
+    }
+    const upstreams = { codex: aConnection().id, claude: null }
+    host.publish('gateway', { listening: true, address: 'a', code: null, upstreams, takeovers: [takeover] })
+    await user.click(await screen.findByRole('combobox', { name: 'Model' }))
+    expect((await screen.findByRole('option')).textContent).toContain('led to the gateway: Work answers')
   })
 
   test('while a run is under way each choice says when it counts, and what is refused cannot be chosen', async () => {
