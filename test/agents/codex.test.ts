@@ -82,12 +82,16 @@ describeWithAgent('codex', 'the real Codex', () => {
   test('WK-60 WK-16 WK-72 a cancel ends the turn and its command, and the worker goes on', async () => {
     await using rig = await createCodexRig({
       turns: [
+        { steps: [run('sleep 300 >/dev/null 2>&1 & echo $! > left')] },
+        { steps: [{ text: 'Left.' }] },
         { steps: [run('echo $$ > pid; exec sleep 300')] },
         { match: { bodyIncludes: 'after' }, steps: [{ text: 'Still here.' }] },
       ],
       decide: () => Promise.resolve(allow),
     })
     const session = await rig.open()
+    expect(await session.prompt(prompt('leave one'))).toMatchObject({ stop: 'end_turn' })
+    const left = readFileSync(`${rig.cwd}/left`, 'utf8').trim()
     const turn = session.prompt(prompt('sleep'))
     await until('the command runs', () => existsSync(`${rig.cwd}/pid`) && readFileSync(`${rig.cwd}/pid`, 'utf8') !== '')
     const pid = Number(readFileSync(`${rig.cwd}/pid`, 'utf8'))
@@ -95,6 +99,8 @@ describeWithAgent('codex', 'the real Codex', () => {
     expect(await session.cancel()).toBe('sent')
     expect(await turn).toMatchObject({ stop: 'cancelled' })
     await until('the command is gone', () => !existsSync(`/proc/${pid}`))
+    // What an earlier turn left behind is none of this one's.
+    expect(existsSync(`/proc/${left}`)).toBe(true)
     expect(await session.cancel()).toBe('no_turn')
     expect(await session.prompt(prompt('after'))).toMatchObject({ stop: 'end_turn' })
     expect(rig.said()).toContain('Still here.')

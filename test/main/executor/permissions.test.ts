@@ -148,6 +148,19 @@ test.each([
   expect(sink.updates).toEqual([])
 })
 
+test.each(['external_action', 'permission_approval'] as const)(
+  'WK-71 %s is declined, and nobody is asked',
+  async (kind) => {
+    const it = desk()
+    const sink = createSink()
+    it.lend(sink)
+    const body = { mode: 'url', url: 'https://login.test/x', message: 'Log in', text: 'Log in', fields: [] }
+    const asked: InteractionRequest = { requestId: '1', kind, toolCallId: null, body }
+    expect(await it.interactions.ask(asked, never)).toEqual({ kind: 'declined' })
+    expect(sink.updates).toEqual([])
+  },
+)
+
 test('a question in words that is taken back, refused, or asked between two runs is declined', async () => {
   const it = desk()
   expect(await it.interactions.ask(inWords('0'), never)).toEqual({ kind: 'declined' })

@@ -47,6 +47,19 @@ describe('content', () => {
     expect(said()).toBe('before [secret] after')
   })
 
+  test("W-61 an agent's own title of its session is one short line, and no cut leaves a part of a secret", () => {
+    const { channel, items } = channelOf()
+    for (const title of ['Fix it\nand more', `${'x'.repeat(190)}${KEY}`, 'y'.repeat(9_000_000), `With ${KEY}`]) {
+      channel.write(1, { kind: 'title', title }, false)
+    }
+    expect(items.map((item) => (item.kind === 'title' ? item.title : null))).toEqual([
+      'Fix it …',
+      `${'x'.repeat(190)} …`,
+      `${'y'.repeat(200)} …`,
+      'With [secret]',
+    ])
+  })
+
   test('W-61 output that is not complete keeps back what may be the beginning of a secret', () => {
     const { channel, items } = channelOf()
     const output = (said: string, phase: ToolBody['phase']): ToolBody =>

@@ -104,7 +104,7 @@ export const SessionUpdate = z.discriminatedUnion('sessionUpdate', [
   }),
   z.object({ sessionUpdate: z.literal('current_mode_update'), currentModeId: ModeId }),
   z.object({ sessionUpdate: z.literal('config_option_update'), configOptions: z.array(ConfigOption).max(256) }),
-  z.object({ sessionUpdate: z.literal('session_info_update'), title: z.string().max(1_024).nullish() }),
+  z.object({ sessionUpdate: z.literal('session_info_update'), title: z.string().nullish() }),
   z.object({
     sessionUpdate: z.literal('usage_update'),
     used: Count,

@@ -6,6 +6,7 @@ import { assertNever } from '../../../../shared/errors.ts'
 import type { ToolContent } from '../../../../shared/vocabulary.ts'
 import type { Limits } from '../../limits.ts'
 import type { ContentBody, ContentItem, ContentSink, Redactor } from '../../types.ts'
+import { titleLine } from './title-line.ts'
 import type { UpdateQueue } from './update-queue.ts'
 
 export interface ContentChannel {
@@ -150,10 +151,11 @@ function exactPart(part: ToolContent, { exact, beginning }: Redactor, complete: 
   }
 }
 
-function exactBody(body: Exclude<ContentBody, TextBody | ToolBody>, { exact }: Redactor): ContentBody {
+function exactBody(body: Exclude<ContentBody, TextBody | ToolBody>, redactor: Redactor): ContentBody {
+  const { exact } = redactor
   switch (body.kind) {
     case 'title':
-      return { ...body, title: exact(body.title) }
+      return { ...body, title: titleLine(body.title, redactor) }
     case 'plan':
       return { ...body, entries: body.entries.map((entry) => ({ ...entry, content: exact(entry.content) })) }
     case 'commands':

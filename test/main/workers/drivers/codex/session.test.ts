@@ -370,6 +370,26 @@ test('WK-71 a form of an MCP server is answered by its own values; one whose ans
   expect(answers(other)).toEqual([{ answers: {} }])
 })
 
+test('WK-71 a link that an MCP server wants opened is put as that, and declined with whoever declines it', async () => {
+  const params = { serverName: 's', mode: 'url', message: 'Log in', url: 'https://login.test/x', elicitationId: 'e' }
+  const asked: InteractionRequest[] = []
+  const change = (cfg: SessionConfig): SessionConfig => ({
+    ...cfg,
+    interactions: {
+      ask(request) {
+        asked.push(request)
+        return Promise.resolve({ kind: 'declined' })
+      },
+      told: () => undefined,
+    },
+  })
+  const link = { itemId: 'i1', method: 'mcpServer/elicitation/request', params }
+  await using h = harness('ask-as', { env: asking(link), change })
+  expect(await (await h.open()).prompt(prompt('hello'))).toMatchObject({ stop: 'end_turn' })
+  expect(asked).toMatchObject([{ kind: 'external_action', toolCallId: null, body: { url: 'https://login.test/x' } }])
+  expect(answers(h)).toEqual([{ action: 'decline', content: null, _meta: null }])
+})
+
 test('WK-73 a conversation that another Codex has open is in use; any other lock is a failed handshake', async () => {
   await using h = harness('writer')
   expect(await failure(h.open(THREAD))).toMatchObject({ code: 'session_in_use', started: 'ended' })
