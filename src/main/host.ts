@@ -15,6 +15,7 @@ import {
   createProviderSwitch,
   createSessionRuntimes,
   executorMigrations,
+  suggestedAgents,
   whyNotConfined,
 } from './executor/index.ts'
 import { diagnosticFacts } from './diagnostic-facts.ts'
@@ -270,6 +271,10 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
       executor,
       preflights,
       ownAgents,
+      async suggestedAgents() {
+        await environment
+        return suggestedAgents(ownAgents, hostEnv('PATH'))
+      },
       whyNotConfined: (agentId, choice) => whyNotConfined(sandbox, agents.get(agentId), choice),
       codexRules: () => codexRules(env['CODEX_HOME'] ?? join(env['HOME'] ?? homedir(), '.codex')),
       mcp,

@@ -4,7 +4,7 @@ import { splitCommandLine } from '../../shared/command-line.ts'
 import { AppError } from '../../shared/errors.ts'
 import type { AgentId } from '../../shared/vocabulary.ts'
 import type { Clock, Store } from '../platform/index.ts'
-import { customProfile } from '../workers/index.ts'
+import { customProfile, findProgram, knownAgent, KNOWN_AGENTS } from '../workers/index.ts'
 import type { AgentDefinition } from './agents.ts'
 
 export interface AgentInput {
@@ -86,6 +86,19 @@ export function createOwnAgents({ store, clock }: { store: Store; clock: Clock }
       if (changes === 0) throw new AppError('agent_unknown', 'There is no such agent any more.', { detail: id })
     },
   }
+}
+
+/** Known agents whose program is on this PATH, and which the person has not added yet. */
+export async function suggestedAgents(
+  own: Pick<OwnAgents, 'list'>,
+  path: string | undefined,
+): Promise<Pick<AgentInput, 'label' | 'commandLine'>[]> {
+  const added = new Set(own.list().map(({ profile }) => (profile === null ? null : knownAgent(profile))))
+  const others = KNOWN_AGENTS.filter((agent) => !added.has(agent))
+  const programs = await Promise.all(others.map(({ command }) => findProgram(command, path)))
+  return others
+    .filter((_, index) => programs[index] !== null)
+    .map(({ label, command, args }) => ({ label, commandLine: [command, ...args].join(' ') }))
 }
 
 function definitionOf({ id, label, command, args, pass_env: envNames, removed_at: removedAt }: Row): AgentDefinition {

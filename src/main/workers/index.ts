@@ -13,7 +13,7 @@ export function createWorkers(deps: WorkersDeps): Workers {
 }
 
 export type { WorkersDeps } from './supervisor.ts'
-export { builtinProfile, customProfile } from './drivers/acp/index.ts'
+export { builtinProfile, customProfile, knownAgent, KNOWN_AGENTS } from './drivers/acp/index.ts'
 export { WorkerError } from './errors.ts'
 export { BASE_ENV, buildEnv } from './launch/env.ts'
 export { createBubblewrapLauncher } from './launch/bubblewrap.ts'

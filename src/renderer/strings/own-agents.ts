@@ -3,6 +3,9 @@ export const ownAgents = {
   title: 'Add an agent',
   about:
     'Any program that speaks the Agent Client Protocol. It is started with its own login, in the folder of each session.',
+  suggested: 'Found on this machine',
+  suggest: (name: string) => `Add ${name}`,
+  orElse: 'Or any other',
   name: 'Name',
   namePlaceholder: 'Gemini',
   command: 'Command',

@@ -111,6 +111,11 @@ export const systemProcedures = {
   }),
   'agents.list': query({ input: z.strictObject({}), output: z.object({ agents: z.array(AgentView) }) }),
   'agents.preflight': mutation({ input: z.strictObject({ agentId: AgentId }), output: AgentView, deadlineMs: 120_000 }),
+  /** Known agents that are installed here and not added yet. */
+  'agents.suggested': query({
+    input: z.strictObject({}),
+    output: z.object({ agents: z.array(z.object({ label: z.string(), commandLine: z.string() })) }),
+  }),
   /**
    * Checks a command that speaks the Agent Client Protocol, and adds it as an agent: where a check fails, only if
    * `evenSo`. No prompt is sent.

@@ -1,9 +1,11 @@
+import { writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createAgents, createOwnAgents, executorMigrations } from '../../../src/main/executor/index.ts'
+import { createAgents, createOwnAgents, executorMigrations, suggestedAgents } from '../../../src/main/executor/index.ts'
 import type { OwnAgents } from '../../../src/main/executor/index.ts'
 import { createSystemClock } from '../../../src/main/platform/index.ts'
 import { runtimeMigrations } from '../../../src/main/runtime/index.ts'
 import { AgentId } from '../../../src/shared/vocabulary.ts'
+import { createTempDir } from '../../support/dir.ts'
 import { openTestStore } from '../../support/store.ts'
 import type { TestStore } from '../../support/store.ts'
 
@@ -61,6 +63,23 @@ describe('agents that a person adds', () => {
     expect(agents.get(id)).toMatchObject({ label: 'Gemini', removed: true })
     expect(await add('Gemini')).toBe('acp:gemini-2')
     await expect(own.remove(id)).rejects.toMatchObject({ code: 'agent_unknown' })
+  })
+
+  test('are suggested where a known one is installed, until it is added', async () => {
+    using dir = createTempDir()
+    for (const program of ['gemini', 'codex-acp', 'other']) {
+      writeFileSync(dir.at(program), '#!/bin/sh\n', { mode: 0o700 })
+    }
+    const suggested = () => suggestedAgents(own, dir.path)
+    expect(await suggested()).toEqual([
+      { label: 'codex-acp', commandLine: 'codex-acp' },
+      { label: 'Gemini', commandLine: 'gemini --acp' },
+    ])
+    const gone = AgentId.parse(await add('Mine', 'npx -y @google/gemini-cli@0.61.0 --acp'))
+    expect(await suggested()).toEqual([{ label: 'codex-acp', commandLine: 'codex-acp' }])
+    await own.remove(gone)
+    expect(await suggested()).toHaveLength(2)
+    expect(await suggestedAgents(own, undefined)).toEqual([])
   })
 
   test('are refused where there is no program in the command', () => {

@@ -32,6 +32,7 @@ export interface SystemHandlerDeps {
   views: Views
   /** Null: that agent can be kept to the session's folders here; else why not. */
   whyNotConfined(agentId: AgentId, choice: Pick<RuntimeChoice, 'connectionId'> | null): Promise<string | null>
+  suggestedAgents(): Promise<{ label: string; commandLine: string }[]>
   /** What the person's own Codex rules allow. */
   codexRules(): Promise<string[]>
   shell: () => ShellPort
@@ -83,6 +84,7 @@ export function systemHandlers(deps: SystemHandlerDeps): HandlersOf<typeof syste
       ),
     }),
     'agents.preflight': async ({ agentId }, { signal }) => agentView(await preflights.run(agentId, signal)),
+    'agents.suggested': async () => ({ agents: await deps.suggestedAgents() }),
     'agents.add': async ({ evenSo, ...input }, { signal }) => {
       const agent = ownAgents.define(input)
       const preflight = await preflights.check(agent, signal)

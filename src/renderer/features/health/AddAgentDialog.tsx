@@ -2,6 +2,7 @@ import { useId } from 'react'
 import { strings } from '../../strings/index.ts'
 import { Button, Dialog, ErrorNote, TextField } from '../../ui/index.ts'
 import { CheckList } from './CheckList.tsx'
+import { SuggestedAgents } from './SuggestedAgents.tsx'
 import styles from './health.module.css'
 import { useAddAgent } from './useAddAgent.ts'
 
@@ -39,6 +40,7 @@ export function AddAgentDialog({ onClose }: { onClose: () => void }) {
         )
       }
     >
+      {!added && <SuggestedAgents pending={pending} onTake={form.take} />}
       {!added && (
         <form
           id={formId}

@@ -18,6 +18,8 @@ export interface AddAgentState {
   found: ProcedureOutput<'agents.add'> | null
   error: AppError | null
   submit: (evenSo: boolean) => void
+  /** Checks and adds a known agent as it is. */
+  take: (agent: Pick<AddAgentForm, 'label' | 'commandLine'>) => void
 }
 
 const EMPTY: AddAgentForm = { label: '', commandLine: '', passEnv: '' }
@@ -27,6 +29,14 @@ export function useAddAgent(): AddAgentState {
   const queries = useQueryClient()
   const [values, setValues] = useState(EMPTY)
   const add = useChange('agents.add')
+  const send = ({ label, commandLine, passEnv }: AddAgentForm, evenSo: boolean): void => {
+    if (add.isPending) return
+    const names = passEnv.split(/[\s,]+/).filter((name) => name !== '')
+    add.mutate(
+      { label, commandLine, passEnv: names, evenSo },
+      { onSettled: () => void queries.invalidateQueries({ queryKey: ['agents.list'] }) },
+    )
+  }
   return {
     values,
     change(field, value) {
@@ -36,17 +46,11 @@ export function useAddAgent(): AddAgentState {
     pending: add.isPending,
     found: add.data ?? null,
     error: add.error,
-    submit(evenSo) {
-      if (add.isPending) return
-      add.mutate(
-        {
-          label: values.label,
-          commandLine: values.commandLine,
-          passEnv: values.passEnv.split(/[\s,]+/).filter((name) => name !== ''),
-          evenSo,
-        },
-        { onSettled: () => void queries.invalidateQueries({ queryKey: ['agents.list'] }) },
-      )
+    submit: (evenSo) => send(values, evenSo),
+    take(agent) {
+      const whole = { ...EMPTY, ...agent }
+      setValues(whole)
+      send(whole, false)
     },
   }
 }

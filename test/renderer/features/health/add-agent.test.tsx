@@ -1,4 +1,4 @@
-import { screen, within } from '@testing-library/react'
+import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
 import { HealthView } from '../../../../src/renderer/features/health/index.ts'
 import { seriousFindings } from '../../support/axe.ts'
@@ -31,6 +31,7 @@ function show() {
       'system.health': () => ({ checks: [] }),
       'agents.list': () => ({ agents: listed ? [{ ...GEMINI, checks: [] }] : [] }),
       'system.logs.tail': () => ({ lines: [] }),
+      'agents.suggested': () => ({ agents: listed ? [] : [{ label: 'Gemini', commandLine: 'gemini --acp' }] }),
       'agents.add'({ commandLine, evenSo }) {
         const fits = commandLine === 'gemini --acp'
         listed = fits || evenSo
@@ -77,6 +78,21 @@ describe('an agent by its command', () => {
     })
     await user.click(within_.getByRole('button', { name: 'Done' }))
     expect(await screen.findByText('gemini --acp')).toBeDefined()
+  })
+
+  test('one that is found on this machine is added with one press', async () => {
+    const { host, user } = show()
+    await user.click(await screen.findByRole('button', { name: 'Add an agent…' }))
+    const dialog = within(await screen.findByRole('dialog', { name: 'Add an agent' }))
+    await user.click(await dialog.findByRole('button', { name: 'Add Gemini' }))
+    expect(await dialog.findByText('Gemini was added. On a command line it is acp:gemini.')).toBeDefined()
+    expect(host.calls('agents.add')).toEqual([
+      { label: 'Gemini', commandLine: 'gemini --acp', passEnv: [], evenSo: false },
+    ])
+    await user.click(dialog.getByRole('button', { name: 'Done' }))
+    await user.click(await screen.findByRole('button', { name: 'Add an agent…' }))
+    await waitFor(() => expect(host.calls('agents.suggested')).toHaveLength(2))
+    expect(screen.queryByRole('button', { name: 'Add Gemini' })).toBe(null)
   })
 
   test('one that fails its check is added where the person insists, and can be removed', async () => {

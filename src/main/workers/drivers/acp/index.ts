@@ -1,2 +1,2 @@
 export { createAcpDriver } from './driver.ts'
-export { builtinProfile, customProfile } from './profiles.ts'
+export { builtinProfile, customProfile, knownAgent, KNOWN_AGENTS } from './profiles.ts'

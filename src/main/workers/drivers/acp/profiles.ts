@@ -32,6 +32,16 @@ export function builtinProfile(program: { command: string; script: string; home:
 
 type Known = Partial<AgentProfile> & Pick<AgentProfile, 'modes' | 'loginHint'>
 
+/** An agent that is known by its program, and how it is started where that is installed. */
+export interface KnownAgent {
+  label: string
+  command: string
+  args: readonly string[]
+  /** What its program is called, also as a package. */
+  programs: readonly string[]
+  known: Known
+}
+
 const CODEX: Known = {
   envNames: ['CODEX_HOME'],
   // Never its own default, `agent`: there a model approves.
@@ -78,13 +88,17 @@ const OPENCODE: Known = {
 /** A word of the command that names the program, also as a package with its version: `@scope/name@1.2.3`. */
 const programOf = (word: string): string => basename(word).replace(/@[^@]*$|\.(?:exe|cmd|js|mjs)$/g, '')
 
-function knownBy(command: string, args: readonly string[]): Known | null {
+export const KNOWN_AGENTS: readonly KnownAgent[] = [
+  { label: 'codex-acp', command: 'codex-acp', args: [], programs: ['codex-acp'], known: CODEX },
+  { label: 'claude-agent-acp', command: 'claude-agent-acp', args: [], programs: ['claude-agent-acp'], known: CLAUDE },
+  { label: 'Gemini', command: 'gemini', args: ['--acp'], programs: ['gemini', 'gemini-cli'], known: GEMINI },
+  { label: 'OpenCode', command: 'opencode', args: ['acp'], programs: ['opencode', 'opencode-ai'], known: OPENCODE },
+]
+
+/** Which of them a command starts, if any. */
+export function knownAgent({ command, args }: Pick<AgentProfile, 'command' | 'args'>): KnownAgent | null {
   const names = new Set([command, ...args].slice(0, 4).map(programOf))
-  if (names.has('codex-acp')) return CODEX
-  if (names.has('claude-agent-acp')) return CLAUDE
-  if (names.has('gemini') || names.has('gemini-cli')) return GEMINI
-  if (names.has('opencode') || names.has('opencode-ai')) return OPENCODE
-  return null
+  return KNOWN_AGENTS.find(({ programs }) => programs.some((name) => names.has(name))) ?? null
 }
 
 /**
@@ -99,7 +113,6 @@ export function customProfile(agent: {
   args: readonly string[]
   env: Readonly<Record<string, string>>
 }): AgentProfile {
-  const known = knownBy(agent.command, agent.args)
   return {
     ...COMMON,
     modes: {
@@ -109,7 +122,7 @@ export function customProfile(agent: {
       anything: ['anything', 'bypassPermissions', 'yolo', 'agent-full-access'],
     },
     loginHint: `Run ${agent.command} in a terminal and log in there.`,
-    ...known,
+    ...knownAgent(agent)?.known,
     ...agent,
   }
 }
