@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../shared/errors.ts'
 import type { AgentId, ClientId, Mode } from '../../shared/vocabulary.ts'
@@ -24,6 +25,8 @@ export interface AgentDefinition {
   confine?: 'own' | OwnFolders
   /** Whose form a project's own settings have that it reads once the folder is trusted. Absent: trust changes nothing. */
   project?: 'claude' | 'codex'
+  /** What it is for one session: it keeps what is said there in a folder of that session alone. Absent: the same for all. */
+  inSession?(sessionId: string): AgentDefinition
   /** A person took it away: its sessions can be read, and start no more. */
   removed?: true
 }
@@ -43,6 +46,8 @@ export interface Agents {
   list(): readonly AgentDefinition[]
   /** One that was removed, too. @throws AppError `agent_unknown`. */
   get(id: AgentId): AgentDefinition
+  /** Removes what an agent of ours keeps of a session. */
+  forget(sessionId: string): Promise<void>
 }
 
 /** `builtin`: how the built-in agent is started (this very program, as plain Node) and where it keeps its conversations. */
@@ -53,17 +58,18 @@ export function createAgents(deps: {
   /** Those that a person added. */
   own: Pick<OwnAgents, 'list' | 'get'>
 }): Agents {
+  const builtin = (home: string): AgentDefinition => ({
+    id: 'builtin',
+    label: 'Built-in agent',
+    driver: 'acp',
+    client: 'builtin',
+    form: 'builtin',
+    ownLogin: false,
+    profile: builtinProfile({ ...deps.builtin, home }),
+    confine: { writable: [home] },
+  })
   const agents: readonly AgentDefinition[] = [
-    {
-      id: 'builtin',
-      label: 'Built-in agent',
-      driver: 'acp',
-      client: 'builtin',
-      form: 'builtin',
-      ownLogin: false,
-      profile: builtinProfile(deps.builtin),
-      confine: { writable: [deps.builtin.home] },
-    },
+    { ...builtin(deps.builtin.home), inSession: (sessionId) => builtin(join(deps.builtin.home, sessionId)) },
     {
       id: 'codex',
       label: 'Codex',
@@ -89,6 +95,7 @@ export function createAgents(deps: {
   ]
   return {
     list: () => [...agents, ...deps.own.list()],
+    forget: (sessionId) => rm(join(deps.builtin.home, sessionId), { recursive: true, force: true }),
     get(id) {
       const found = agents.find((agent) => agent.id === id) ?? deps.own.get(id)
       if (found !== null) return found

@@ -131,6 +131,9 @@ export function createAgentExecutor(deps: ExecutorDeps): AgentExecutor {
     forgetSession(sessionId: string, tx: Tx) {
       parts.agentSessions.forget(sessionId, tx)
       parts.providers.forgetSession(sessionId, tx)
+      parts.store.afterCommit(tx, () => {
+        parts.agents.forget(sessionId).catch((error: unknown) => log.warn('a conversation stays', { sessionId, error }))
+      })
     },
     startReaping() {
       reaper = reapEarlierWorkers(parts)

@@ -37,7 +37,8 @@ export async function openWorker(
   signal: AbortSignal,
 ): Promise<LiveWorker> {
   const { clock, ids, store, providers, workers, ledger } = parts
-  const agent = parts.agents.get(spec.agentId)
+  const known = parts.agents.get(spec.agentId)
+  const agent = known.inSession?.(spec.sessionId) ?? known
   const setup = await setupOf(parts, agent, spec)
   const cwd = firstRoot(setup)
   await parts.environment

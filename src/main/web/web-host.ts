@@ -181,10 +181,15 @@ function sendError(response: ServerResponse, thrown: unknown): void {
 async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > MAX_EXCHANGE_BYTES) throw new AppError('frame_too_large', 'That is too long for a link of this host.')
-    chunks.push(chunk)
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      bytes += chunk.length
+      if (bytes > MAX_EXCHANGE_BYTES) throw new AppError('frame_too_large', 'That is too long for a link of this host.')
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    // Anybody on the machine can hang up: that is no error of this host, and would fill its log.
+    throw error instanceof AppError ? error : new AppError('aborted', 'The browser hung up.', { cause: error })
   }
   return Buffer.concat(chunks).toString('utf8')
 }

@@ -200,11 +200,16 @@ describe.runIf(process.platform === 'linux')('a confined session', () => {
     })
     expect(sandbox).toBe(true)
     const outside = dir.at('outside')
+    // What was said in other sessions lies beside what this one's agent keeps: it is neither read nor changed from inside.
+    const others = `${host.platform.paths.dataDir}/agent`
+    mkdirSync(`${others}/another`, { recursive: true })
+    writeFileSync(`${work}/look.sh`, `ls ${others} > sessions.txt`)
     steps.push(
       {
         calls: [
           ['bash', { command: 'echo inside > inside.txt' }],
           ['bash', { command: `echo outside > ${outside}` }],
+          ['bash', { command: 'sh look.sh' }],
         ],
       },
       { text: 'Done.' },
@@ -213,12 +218,16 @@ describe.runIf(process.platform === 'linux')('a confined session', () => {
     expect(end).toMatchObject({ state: 'completed' })
     expect(readFileSync(`${work}/inside.txt`, 'utf8')).toBe('inside\n')
     expect(existsSync(outside)).toBe(false)
+    expect(readFileSync(`${work}/sessions.txt`, 'utf8')).toBe(`${sessionId}\n`)
     const { rev, sandbox: option } = await bridge.call('sessions.config.get', { sessionId })
     expect(option).toEqual({ value: true, available: true, why: null })
     await bridge.call('sessions.config.set', { sessionId, expectedRev: rev, sandbox: false })
     steps.push({ calls: [['bash', { command: `echo outside > ${outside}` }]] }, { text: 'Done.' })
     await run(sessionId, 'Write once more.')
     expect(readFileSync(outside, 'utf8')).toBe('outside\n')
+
+    await bridge.call('sessions.delete', { sessionId })
+    await vi.waitUntil(() => !existsSync(`${others}/${sessionId}`), { timeout: 10_000 })
   })
 })
 
