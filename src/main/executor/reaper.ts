@@ -1,5 +1,5 @@
 import type { CloseOptions } from '../workers/index.ts'
-import { closeRecord } from './open-worker.ts'
+import { closeRecord, endRoute } from './open-worker.ts'
 import type { Parts } from './types.ts'
 
 /**
@@ -52,6 +52,9 @@ export function reapEarlierWorkers(parts: Parts): Reaper {
 
   async function tidy(): Promise<void> {
     const keep = new Set(ledger.open().map((record) => record.workerId))
+    // A route whose end could not be written when its worker's was.
+    const orphans = parts.providers.boundWorkers().filter((workerId) => !keep.has(workerId))
+    for (const workerId of orphans) await endRoute(parts, workerId)
     const swept = await workers.sweep(keep)
     if (left.length > 0 || swept.removed > 0)
       log.info('workers of an earlier start are settled', { found: left.length, ...swept })

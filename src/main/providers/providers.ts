@@ -302,6 +302,7 @@ export function createProviders(deps: ProvidersDeps): Providers {
       of.codexCatalogs.forget(workerId)
       return await of.routes.unbind(workerId)
     },
+    boundWorkers: () => (system === null ? [] : system.routes.workers()),
     forgetSession(sessionId, tx) {
       const of = open()
       of.routes.forget(sessionId, tx)

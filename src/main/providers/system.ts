@@ -296,7 +296,11 @@ export async function openSystem(
       notices = restoreNotices({ malformed, routes: routes.all(), catalog: state.current(), codexModels })
       for (const notice of notices) log.warn('a route of before is not what it would be made as today', { ...notice })
     },
-    notices: (): readonly RouteNotice[] => notices,
+    /** Those whose route, or whose row that cannot be read, is still there. */
+    notices: (): readonly RouteNotice[] =>
+      notices.filter(({ workerId, sessionId, reason }) =>
+        reason === 'malformed' ? routes.isDisabled(sessionId) : workerId !== null && routes.ofWorker(workerId) !== null,
+      ),
   }
 }
 

@@ -353,6 +353,8 @@ export interface Providers {
    * a route succeeds. Not applied: the route is kept, call again.
    */
   unbindWorker(workerId: string, proof: { kind: 'gone' }): Promise<PersistOutcome>
+  /** Every worker that has a route, readable or not; none while Providers cannot be used. */
+  boundWorkers(): readonly string[]
   /** Whether requests of this worker may go by the failover rule: as the run that it works for says. */
   allowFailover(workerId: string, allowed: boolean): void
   /** Drops what is remembered of a session (history marks, choice). @throws AppError `session_still_live`: it has a route. */

@@ -227,6 +227,14 @@ describe('what an earlier host left', () => {
     expect(bench.routes.size).toBe(0)
   })
 
+  test('of which nothing but a route is left is no worker any more: the route goes', async () => {
+    const a = await leave('a')
+    bench.reaps.set(a, HELD)
+    bench.routes.add('ended-long-ago')
+    await bench.next().startReaping().done
+    expect([...bench.routes]).toEqual([a])
+  })
+
   test('and cannot be ended holds its session and keeps its route', async () => {
     const a = await leave('a')
     bench.reaps.set(a, HELD)

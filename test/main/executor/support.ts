@@ -214,6 +214,7 @@ export async function createBench(): Promise<ExecutorBench> {
       routes.delete(workerId)
       return Promise.resolve({ applied: true, durable: true })
     },
+    boundWorkers: () => [...routes],
     forgetSession: () => undefined,
     lastExchange: () => self.exchange,
     onExchange(listener: Parameters<Providers['onExchange']>[0]) {

@@ -151,6 +151,8 @@ test('PR-A37 a route whose Provider was changed meanwhile is served as it was bo
   expect(row(next)).toEqual(before)
   expect(await askModel(at.plan)).toBe(200)
   expect(at.one.requests.map(({ url }) => url)).toEqual(['/v1/responses'])
+  await next.providers.unbindWorker('worker-1', { kind: 'gone' })
+  expect(next.providers.notices()).toEqual([])
 })
 
 test('PR-A38 with an open route a restart listens where the agent looks, without one nowhere', async () => {

@@ -102,6 +102,9 @@ test('PR-A26 a Codex that was never run is asked for its words once, and its own
     expect(plan.argv.join(' ')).toContain('model_catalog_json')
   }
   expect(asked).toBe(1)
+  // The next start has not asked it yet, and calls no route changed for that.
+  await host.stop()
+  expect((await world.open()).providers.notices()).toEqual([])
 })
 
 test('PR-A26 a plan points at the file of its connection, except at OpenAI, whose models Codex knows itself', async () => {

@@ -140,10 +140,12 @@ test('a malformed row disables its session alone, until its worker is proven gon
   await first.stop()
   const host = await world.open()
   expect(host.providers.notices()).toEqual([{ workerId: 'worker-2', sessionId: 'session-2', reason: 'malformed' }])
+  expect(host.providers.boundWorkers()).toEqual(['worker-1', 'worker-2'])
   expect(await knock(portOf(plan), routeKey(plan))).toMatchObject({ status: 200 })
   const again = launch(id, { workerId: 'worker-3', sessionId: 'session-2' })
   expect(await codeOf(bind(host, again))).toBe('route_snapshot_invalid')
   await host.providers.unbindWorker('worker-2', { kind: 'gone' })
+  expect(host.providers.notices()).toEqual([])
   expect(await codeOf(bind(host, again))).toBe('none')
 })
 

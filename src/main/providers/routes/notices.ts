@@ -33,12 +33,13 @@ function isAsBound(route: Route, catalog: Catalog, codexModels: ReadonlyMap<stri
     const modelId = binding.client === 'claude' ? binding.upstreamModel : binding.clientModel
     const choice = { connectionId, modelId, effort: binding.effort }
     const today = verifyChoice(catalog, binding.client, choice, codexModels)
+    if (today.historyDomain !== binding.historyDomain || today.upstreamBaseUrl !== binding.upstreamBaseUrl) return false
+    // Without its cache Codex is asked for its models at the first start of one: until then nothing is known to differ.
+    if (binding.client === 'codex' && codexModels.size === 0) return true
+    // Of a model that stands behind another's name nothing was claimed.
+    if (binding.provenance !== 'configured_compatibility' && today.provenance !== binding.provenance) return false
     return (
-      today.historyDomain === binding.historyDomain &&
-      // Of a model that stands behind another's name nothing was claimed.
-      (binding.provenance === 'configured_compatibility' || today.provenance === binding.provenance) &&
-      today.upstreamBaseUrl === binding.upstreamBaseUrl &&
-      JSON.stringify(today.efforts) === JSON.stringify(binding.efforts)
+      today.effortDefault === binding.effortDefault && JSON.stringify(today.efforts) === JSON.stringify(binding.efforts)
     )
   } catch (error) {
     if (error instanceof AppError) return false

@@ -22,6 +22,8 @@ export interface Routes {
   /** Whether the session's rows could not be read. */
   isDisabled(sessionId: string): boolean
   all(): readonly Route[]
+  /** Of every row, those that could not be read among them. */
+  workers(): readonly string[]
   ofSession(sessionId: string): readonly Route[]
   ofWorker(workerId: string): Route | null
   marks(sessionId: string): SessionMarks | null
@@ -135,6 +137,7 @@ export function createRoutes(deps: {
     },
     isDisabled: (sessionId) => disabled.has(sessionId),
     all: () => [...byWorker.values()],
+    workers: () => [...byWorker.keys(), ...[...disabled.values()].flatMap((workers) => [...workers].filter(Boolean))],
     ofSession,
     ofWorker: (workerId) => byWorker.get(workerId) ?? null,
     marks: (sessionId) => marksOf.get(sessionId) ?? null,
