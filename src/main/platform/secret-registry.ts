@@ -11,12 +11,30 @@ interface Entry {
 }
 
 export function createSecretRegistry(): SecretRegistry {
+  return createExtension(null)
+}
+
+/** A registry of its own, or one that looks for the secrets of another as well. */
+function createExtension(base: { words(): WordList; find: SecretRegistry['find'] } | null): SecretRegistry {
   const entries = new Map<string, Entry>()
   let compiled: WordList | null = null
+  let baseCompiled: WordList | undefined
 
   function words(): WordList {
-    compiled ??= compileWords([...entries.values()].map((entry) => entry.forms))
+    const baseWords = base?.words()
+    if (compiled === null || baseWords !== baseCompiled) {
+      compiled = compileWords(
+        [...entries.values()].map(({ forms }) => forms),
+        baseWords,
+      )
+      baseCompiled = baseWords
+    }
     return compiled
+  }
+
+  function find(text: string): readonly string[] {
+    const found = [...entries.values()].filter(({ forms }) => [...forms].some((form) => text.includes(form)))
+    return [...new Set([...(base?.find(text) ?? []), ...found.flatMap(({ labels }) => labels)])]
   }
 
   return {
@@ -42,15 +60,13 @@ export function createSecretRegistry(): SecretRegistry {
       }
     },
     redact(text) {
-      if (words().candidate(text, 0) === -1) return text
+      if (!words().mayHold(text)) return text
       const stream = createRedactingStream(words)
       return stream.push(text) + stream.end()
     },
     stream: () => createRedactingStream(words),
-    find(text) {
-      const found = [...entries.values()].filter(({ forms }) => [...forms].some((form) => text.includes(form)))
-      return [...new Set(found.flatMap(({ labels }) => labels))]
-    },
+    find,
+    extend: () => createExtension({ words, find }),
   }
 }
 

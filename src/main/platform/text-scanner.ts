@@ -4,8 +4,11 @@
  */
 export interface WordList {
   scanner(): TextScanner
-  /** The first place at or after `from` where a word may begin; -1: no word stands in the rest of `text`. */
-  candidate(text: string, from: number): number
+  /** False: no word stands in `text`. */
+  mayHold(text: string): boolean
+  readonly words: readonly string[]
+  /** The tries that the words are in. */
+  readonly roots: readonly Node[]
 }
 
 export interface TextScanner {
@@ -26,95 +29,154 @@ interface Node {
   ends: number
 }
 
-/** Answers a maker of scanners, so that the words are prepared once. A word has at least three characters. */
-export function compileWords(wordLists: readonly Iterable<string>[]): WordList {
-  const words = wordLists.flatMap((list) => [...list])
-  const root = createNode(0)
-  for (const word of words) addWord(root, word)
-  linkFallbacks(root)
-  const { window, candidate } = compileSkips(words)
-  const mayBegin = new Uint8Array(PAIRS)
-  for (const word of words) mayBegin[pairAt(word, 0)] = 1
+/** A maker of scanners for these words, of at least three characters each, and for those of `beside`, whose trie it shares. */
+export function compileWords(wordLists: readonly Iterable<string>[], beside?: WordList): WordList {
+  const own = wordLists.flatMap((list) => [...list])
+  const words = [...own, ...(beside?.words ?? [])]
+  const roots = [createTrie(own), ...(beside?.roots ?? [])]
+  const { window, mayStand, mayBegin } = compileSkips(words)
 
   return {
-    candidate,
+    words,
+    roots,
+    mayHold(text) {
+      for (let from = 0; from + window <= text.length; from += PIECE - window + 1) {
+        if (mayStand(0, copyPiece(text, from)) !== -1) return true
+      }
+      return false
+    },
     scanner() {
-      let at = root
+      const at = [...roots]
+      let depth = 0
+
+      /** Answers the length of the longest word that ends with this character. */
+      function step(code: number): number {
+        let ends = 0
+        depth = 0
+        roots.forEach((root, trie) => {
+          const node = follow(root, at[trie] ?? root, code)
+          at[trie] = node
+          depth = Math.max(depth, node.depth)
+          ends = Math.max(ends, node.ends)
+        })
+        return ends
+      }
+
       return {
         scan(text, from, found) {
-          let index = from
-          while (index < text.length) {
-            if (at === root) {
-              const next = candidate(text, index)
-              // What is left is shorter than any word: it may be the beginning of one.
-              index = next === -1 ? Math.max(index, text.length - window + 1) : next
-              // The last character is looked at alone.
-              while (index < text.length - 1 && mayBegin[pairAt(text, index)] === 0) index += 1
-              if (index >= text.length) return
+          for (let piece = from; piece < text.length; piece += PIECE) {
+            const length = copyPiece(text, piece)
+            let index = 0
+            while (index < length) {
+              if (depth === 0) index = mayBegin(index, length)
+              if (index === length) break
+              const ends = step(text.charCodeAt(piece + index))
+              index += 1
+              if (ends > 0) found(piece + index, ends)
             }
-            at = follow(root, at, text.charCodeAt(index))
-            index += 1
-            if (at.ends > 0) found(index, at.ends)
           }
         },
-        depth: () => at.depth,
+        depth: () => depth,
         reset() {
-          at = root
+          roots.forEach((root, trie) => (at[trie] = root))
+          depth = 0
         },
       }
     },
   }
 }
 
-const PAIRS = 0x1000
+/** So much of a text is looked at in one go. */
+const PIECE = 16_384
+/**
+ * The low eight bits of its characters: where a word stands, those of the word do too, and bytes are read several times as
+ * fast as characters.
+ */
+const low = Buffer.alloc(PIECE + 1)
+const blocks = new DataView(low.buffer, low.byteOffset, low.length)
 
-/** Of a character and the one after it. */
-function pairAt(text: string, index: number): number {
-  return ((text.charCodeAt(index) << 5) ^ text.charCodeAt(index + 1)) & (PAIRS - 1)
+/** Answers how many characters there are now. */
+function copyPiece(text: string, from: number): number {
+  return low.write(text.length <= PIECE ? text.slice(from) : text.slice(from, from + PIECE), 'latin1')
 }
 
 const BLOCK = 3
+const BLOCK_BITS = 15
+const PAIR_BITS = 12
 /** A longer window skips more, but leaves more of a text's end to be looked at one by one. */
 const MAX_WINDOW = 32
-const HASHES = 0x8000
 
-function hashAt(text: string, last: number): number {
-  const code = text.charCodeAt(last - 2) * 5443 + text.charCodeAt(last - 1) * 71 + text.charCodeAt(last)
-  return code & (HASHES - 1)
+/** Of the low three bytes (Knuth's multiplicative one). */
+function hash(bytes: number, bits: number): number {
+  return Math.imul(bytes << 8, 0x9e3779b1) >>> (32 - bits)
+}
+
+interface Skips {
+  /** No word is shorter. */
+  window: number
+  /** The first place in the piece, at or after `from`, where a word may stand; -1: there is none. */
+  mayStand(from: number, length: number): number
+  /** The same where the word may go on after the piece; `length`: there is none. */
+  mayBegin(from: number, length: number): number
 }
 
 /** How far the last three characters of a window allow it to be moved without passing over the start of a word. */
-function compileSkips(words: readonly string[]): { window: number } & Pick<WordList, 'candidate'> {
-  if (words.length === 0) return { window: 1, candidate: () => -1 }
+function compileSkips(words: readonly string[]): Skips {
+  if (words.length === 0) return { window: 1, mayStand: () => -1, mayBegin: (_, length) => length }
   const window = words.reduce((shortest, word) => Math.min(shortest, word.length), MAX_WINDOW)
   const longest = window - BLOCK + 1
-  const skips = new Uint8Array(HASHES).fill(longest)
+  const skips = new Uint8Array(1 << BLOCK_BITS).fill(longest)
+  const pairs = new Uint8Array(1 << PAIR_BITS)
   for (const word of words) {
-    for (let last = BLOCK - 1; last < window; last++) {
-      const hash = hashAt(word, last)
-      skips[hash] = Math.min(skips[hash] ?? 0, window - 1 - last)
+    const bytes = Buffer.from(word, 'latin1')
+    pairs[hash(bytes.readUInt16LE(0), PAIR_BITS)] = 1
+    for (let first = 0; first < longest; first++) {
+      const block = hash(bytes.readUIntLE(first, BLOCK), BLOCK_BITS)
+      skips[block] = Math.min(skips[block] ?? 0, longest - 1 - first)
     }
   }
+
+  /** `first`: of the last three characters of the window. */
+  const skipAt = (first: number): number => skips[hash(blocks.getUint32(first, true), BLOCK_BITS)] ?? 0
+
+  function mayStand(from: number, length: number): number {
+    let first = from + window - BLOCK
+    const end = length - BLOCK
+    while (first <= end) {
+      // Four at once, for as long as none holds the next back: each is looked up without waiting for the one before.
+      while (first + 3 * longest <= end) {
+        const near = skipAt(first) + skipAt(first + longest)
+        const far = skipAt(first + 2 * longest) + skipAt(first + 3 * longest)
+        if (near + far < 4 * longest) break
+        first += 4 * longest
+      }
+      if (first > end) break
+      const skip = skipAt(first)
+      if (skip === 0) return first - window + BLOCK
+      first += skip
+    }
+    return -1
+  }
+
   return {
     window,
-    candidate(text, from) {
-      let last = from + window - 1
-      const end = text.length - 3 * longest
-      while (last < text.length) {
-        // Four at once, for as long as none holds the next back: each is looked up without waiting for the one before.
-        while (last < end) {
-          const near = (skips[hashAt(text, last)] ?? 0) + (skips[hashAt(text, last + longest)] ?? 0)
-          const far = (skips[hashAt(text, last + 2 * longest)] ?? 0) + (skips[hashAt(text, last + 3 * longest)] ?? 0)
-          if (near + far < 4 * longest) break
-          last += 4 * longest
-        }
-        const skip = skips[hashAt(text, last)] ?? 0
-        if (skip === 0) return last - window + 1
-        last += skip
-      }
-      return -1
+    mayStand,
+    mayBegin(from, length) {
+      const place = mayStand(from, length)
+      // What is left is shorter than any word: it may be the beginning of one.
+      let index = place === -1 ? Math.max(from, length - window + 1) : place
+      // The last character is looked at alone.
+      while (index < length - 1 && pairs[hash(blocks.getUint16(index, true), PAIR_BITS)] === 0) index += 1
+      return index
     },
   }
+}
+
+function createTrie(words: readonly string[]): Node {
+  const root = createNode(0)
+  for (const word of words) addWord(root, word)
+  linkFallbacks(root)
+  return root
 }
 
 function createNode(depth: number): Node {

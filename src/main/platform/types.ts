@@ -73,6 +73,8 @@ export interface SecretRegistry {
   stream(): { push(chunk: string): string; end(): string }
   /** Labels of the registered secrets that stand in `text` in any form: for a check before something leaves. */
   find(text: string): readonly string[]
+  /** Another registry that looks for these secrets too, now and later, in the same pass as for those added to it alone. */
+  extend(): SecretRegistry
 }
 
 /**

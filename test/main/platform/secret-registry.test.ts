@@ -94,6 +94,29 @@ describe('add', () => {
   })
 })
 
+describe('extend', () => {
+  test('a secret of either registry is blanked by the extension, and one of its own by no other', () => {
+    const registry = registryOf('sk-12345678')
+    const more = registry.extend()
+    more.add(createSecret('678-other'), 'own')
+    const stream = more.stream()
+    const before = stream.push('a sk-1234')
+    expect(more.redact('sk-12345678-other, sk-12345678, 678-other')).toBe('[secret], [secret], [secret]')
+    expect(more.find('sk-12345678-other')).toEqual(['key 0', 'own'])
+    expect(before + stream.push('5678-other b') + stream.end()).toBe('a [secret] b')
+    expect(registry.redact('678-other')).toBe('678-other')
+  })
+
+  test('it goes by what the other holds now', () => {
+    const registry = createSecretRegistry()
+    const more = registry.extend()
+    const late = registry.add(createSecret('sk-12345678'), 'late')
+    expect(more.redact('a sk-12345678')).toBe('a [secret]')
+    late[Symbol.dispose]()
+    expect(more.redact('a sk-12345678')).toBe('a sk-12345678')
+  })
+})
+
 describe('stream', () => {
   test('holds back only what may be the beginning of a secret', () => {
     const stream = registryOf('sk-12345678').stream()

@@ -4,7 +4,7 @@
  */
 import { realpathSync } from 'node:fs'
 import { AppError } from '../../../shared/errors.ts'
-import { createSecret, createSecretRegistry, REDACTED } from '../../platform/index.ts'
+import { createSecret, REDACTED } from '../../platform/index.ts'
 import type { Log, LogFields, SecretRegistry } from '../../platform/types.ts'
 import { BASE_ENV } from '../launch/env.ts'
 import { WorkerError } from '../errors.ts'
@@ -24,18 +24,16 @@ const CONTROLS = /(?![\t\n])\p{Cc}/gu
 const base: ReadonlySet<string> = new Set(BASE_ENV)
 
 export function createRedactor(registry: SecretRegistry, redaction: Redaction): Redactor {
-  const named = createSecretRegistry()
+  const named = registry.extend()
   for (const secret of redaction.secrets) named.add(secret, 'worker')
-  const values = createSecretRegistry()
+  const values = named.extend()
   for (const [name, value] of Object.entries(redaction.env)) {
     if (!base.has(name) && value.length >= SHORTEST_VALUE) values.add(createSecret(value), name)
   }
   const paths = pathPattern(redaction.dirs)
 
-  const exact = (text: string): string => named.redact(registry.redact(text))
-
   const sanitize = (text: string): string => {
-    const plain = values.redact(exact(text))
+    const plain = values.redact(text)
     const pathless = paths === null || !plain.includes('/') ? plain : plain.replaceAll(paths, '[wheelhouse path]')
     const nameless = withoutEmails(pathless)
     // Most of what is shown of a tool is a name or an id: one word, and a short one.
@@ -65,17 +63,8 @@ export function createRedactor(registry: SecretRegistry, redaction: Redaction): 
     })
   }
 
-  const stream: Redactor['stream'] = () => {
-    const outer = registry.stream()
-    const inner = named.stream()
-    return {
-      push: (chunk) => inner.push(outer.push(chunk)),
-      end: () => inner.push(outer.end()) + inner.end(),
-    }
-  }
-
   /** Ends empty with every text, and so serves all of them. */
-  const reading = stream()
+  const reading = named.stream()
 
   return {
     sanitize,
@@ -87,13 +76,13 @@ export function createRedactor(registry: SecretRegistry, redaction: Redaction): 
         .filter((each) => each !== '')
       return kept.slice(-LIMITS.stderrLines).map((each) => cutBytes(each, LIMITS.stderrLineBytes))
     },
-    exact,
+    exact: named.redact,
     beginning(text) {
       const sure = reading.push(text)
       const rest = reading.end()
       return rest.length < SHORTEST_PIECE || rest === REDACTED ? sure + rest : sure
     },
-    stream,
+    stream: named.stream,
     error,
     log: (to) => sanitizedLog(to, sanitize),
     with: (more) =>
