@@ -2,7 +2,8 @@
  * The conversation of a session: in memory for the live process, and as one JSONL file per session in the private folder,
  * so that `session/load` finds it after a restart. A step is appended in one write; a line that a crash cut is passed over.
  */
-import { appendFile, chmod, mkdir, open, readFile, stat } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ModelMessage } from 'ai'
 import { z } from 'zod'
@@ -45,14 +46,8 @@ export async function createHistory(home: string | null, sessionId: string, cwd:
 export async function loadHistory(home: string | null, sessionId: string): Promise<History | null> {
   if (home === null) return null
   const path = historyPath(home, sessionId)
-  let text: string
-  try {
-    if ((await stat(path)).size > FILE_MAX_BYTES) return null
-    text = await readFile(path, 'utf8')
-    await chmod(path, 0o600)
-  } catch {
-    return null
-  }
+  const text = await readOwn(path)
+  if (text === null) return null
   const messages: ModelMessage[] = []
   for (const line of text.split('\n')) {
     const parsed = Line.safeParse(parseJson(line))
@@ -62,13 +57,13 @@ export async function loadHistory(home: string | null, sessionId: string): Promi
     if (parsed.data.type === 'message') messages.push(parsed.data.message as ModelMessage)
   }
   // A cut line has no line feed; the next one must not continue it.
-  if (text !== '' && !text.endsWith('\n')) await appendFile(path, '\n')
+  if (text !== '' && !text.endsWith('\n')) await appendOwn(path, '\n')
   return historyOver(path, closeOpenCalls(messages))
 }
 
 function historyOver(path: string | null, messages: ModelMessage[]): History {
   const write = async (lines: string): Promise<void> => {
-    if (path !== null && lines !== '') await appendFile(path, lines, { mode: 0o600 })
+    if (path !== null && lines !== '') await appendOwn(path, lines)
   }
   return {
     messages,
@@ -112,6 +107,27 @@ export function closeOpenCalls(messages: readonly ModelMessage[]): ModelMessage[
     else closed.push({ role: 'tool', content: results })
   }
   return closed
+}
+
+/** A link in the file's place was laid by a confined command of an earlier run, and would lead out of its folder. */
+const OWN = constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+/** Null: there is none that could be ours. */
+async function readOwn(path: string): Promise<string | null> {
+  try {
+    await using file = await open(path, constants.O_RDONLY | OWN)
+    const found = await file.stat()
+    if (!found.isFile() || found.size > FILE_MAX_BYTES) return null
+    await file.chmod(0o600)
+    return await file.readFile('utf8')
+  } catch {
+    return null
+  }
+}
+
+async function appendOwn(path: string, text: string): Promise<void> {
+  await using file = await open(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | OWN, 0o600)
+  await file.writeFile(text)
 }
 
 function historyPath(home: string, sessionId: string): string {

@@ -1,13 +1,15 @@
+import { readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { childEnvironment, readAgentEnvironment } from '../../src/agent/environment.ts'
-import { closeOpenCalls } from '../../src/agent/history.ts'
+import { closeOpenCalls, createHistory, loadHistory } from '../../src/agent/history.ts'
 import { toPromptError } from '../../src/agent/model-errors.ts'
 import { createBoundedOutput } from '../../src/agent/tools/bounded-output.ts'
 import { htmlToText } from '../../src/agent/tools/fetch.ts'
 import { globMatcher } from '../../src/agent/tools/glob.ts'
 import { lineMatcher } from '../../src/agent/tools/line-matcher.ts'
+import { createTempDir } from '../support/dir.ts'
 
 test.each([
   ['*.ts', 'a.ts', true],
@@ -155,4 +157,18 @@ test('whatever is thrown becomes an error with a message and the four facts', ()
     message: 'busy',
     data: { httpStatus: 503, code: 'overloaded_error', retryAfterMs: 2_000 },
   })
+})
+
+test('a link in the place of a conversation is neither read nor written through', async () => {
+  using dir = createTempDir()
+  writeFileSync(dir.at('profile'), 'of the person\n')
+  symlinkSync(dir.at('profile'), dir.at('linked.jsonl'))
+  expect(await loadHistory(dir.path, 'linked')).toBeNull()
+
+  const history = await createHistory(dir.path, 'own', '/project')
+  await history.append([{ role: 'user', content: 'one' }])
+  renameSync(dir.at('own.jsonl'), dir.at('moved'))
+  symlinkSync(dir.at('profile'), dir.at('own.jsonl'))
+  await expect(history.append([{ role: 'user', content: 'two' }])).rejects.toMatchObject({ code: 'ELOOP' })
+  expect(readFileSync(dir.at('profile'), 'utf8')).toBe('of the person\n')
 })

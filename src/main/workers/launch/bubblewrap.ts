@@ -3,8 +3,8 @@
  * own processes alone; when it ends, all of them do. Everything that cannot be honoured is refused before it runs.
  */
 import { execFile } from 'node:child_process'
-import { stat } from 'node:fs/promises'
-import { isAbsolute, relative } from 'node:path'
+import { lstat, readlink, realpath, stat } from 'node:fs/promises'
+import { isAbsolute, join, relative } from 'node:path'
 import type { Clock } from '../../platform/types.ts'
 import { LIMITS } from '../limits.ts'
 import type { Launcher, Receipt, Scope } from '../types.ts'
@@ -74,10 +74,18 @@ export function createBubblewrapLauncher(deps: BubblewrapDeps): Sandbox {
       if (confine === null) throw unsupported('this launcher only confines')
       const found = await find()
       if (typeof found === 'string') throw unsupported(found)
-      const writable = [...confine.writable, workDir, scope.privateDir, scope.socketDir]
-      for (const path of writable) {
+      const given = [...confine.writable, workDir, scope.privateDir, scope.socketDir]
+      for (const path of given) {
         if (!isAbsolute(path) || !(await isFolder(path))) throw unsupported(`no folder to write in: ${path}`)
-        if (isWithin(stateDir, path)) throw unsupported(`it may not write in ${path}`)
+      }
+      const followed = await Promise.all(given.map(follow))
+      const writable = followed.map(({ real }) => real)
+      const ownFolder = await realpath(stateDir).catch(() => stateDir)
+      for (const { real, links } of followed) {
+        if (isWithin(ownFolder, real)) throw unsupported(`it may not write in ${real}`)
+        // It could have been laid from inside, to lead the next start anywhere.
+        const laid = links.find((link) => writable.some((folder) => isWithin(link, folder)))
+        if (laid !== undefined) throw unsupported(`a link leads there: ${laid}`)
       }
       const { readOnly, scratch = [] } = confine
       for (const path of [...readOnly, ...scratch]) {
@@ -105,6 +113,27 @@ export function createBubblewrapLauncher(deps: BubblewrapDeps): Sandbox {
 
 function isRecent(major: number, minor: number): boolean {
   return major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])
+}
+
+const MAX_LINKS = 40
+
+/** Where a folder really lies, and where the links lie that lead to it. */
+async function follow(path: string): Promise<{ real: string; links: readonly string[] }> {
+  const links: string[] = []
+  let real = '/'
+  for (let names = path.split('/'); names.length > 0;) {
+    const [name = '', ...rest] = names
+    const next = join(real, name)
+    names = rest
+    if (!(await lstat(next)).isSymbolicLink()) real = next
+    else {
+      if (links.push(next) > MAX_LINKS) throw unsupported(`too many links: ${path}`)
+      const target = await readlink(next)
+      if (isAbsolute(target)) real = '/'
+      names = [...target.split('/'), ...rest]
+    }
+  }
+  return { real, links }
 }
 
 /** A folder is empty, and nobody listens at anything else. */

@@ -5,14 +5,17 @@ import { isAbsolute, join } from 'node:path'
  * of these a confined command would act outside. Not all of them are there on every machine.
  */
 export function doorsOut(env: Readonly<Record<string, string | undefined>>, uid: number): readonly string[] {
-  const runtime = env['XDG_RUNTIME_DIR'] ?? ''
-  const inRuntime = ['bus', 'systemd', 'docker.sock', 'podman', 'containerd', 'tmux'].map((name) => join(runtime, name))
+  // A host that was started without a login's environment still lies beside what a login started.
+  const runtimes = new Set([env['XDG_RUNTIME_DIR'] ?? '', `/run/user/${uid}`])
+  const inRuntime = ['bus', 'systemd', 'docker.sock', 'podman', 'containerd', 'tmux', 'zellij']
   const named = /(?:^|;)unix:path=([^,;]+)/.exec(env['DBUS_SESSION_BUS_ADDRESS'] ?? '')?.[1]
-  return [
-    ...(isAbsolute(runtime) ? inRuntime : []),
+  const temps = new Set(['/tmp', env['TMPDIR'] ?? '', env['TMUX_TMPDIR'] ?? ''])
+  const all = [
+    ...[...runtimes].flatMap((runtime) => inRuntime.map((name) => join(runtime, name))),
     ...(named === undefined ? [] : [named]),
     ...['docker.sock', 'containerd', 'podman', 'dbus/system_bus_socket'].map((name) => `/run/${name}`),
-    ...['tmux', 'screens'].map((name) => `/tmp/${name}-${uid}`),
+    ...[...temps].flatMap((temp) => ['tmux', 'screens', 'zellij'].map((name) => join(temp, `${name}-${uid}`))),
     '/run/screen',
   ]
+  return all.filter((path) => isAbsolute(path))
 }

@@ -1,11 +1,11 @@
 /** Linux, with the bwrap that `npm run programs` asks for. */
 import { execFile, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { createBubblewrapLauncher } from '../../../../src/main/workers/index.ts'
+import { createBubblewrapLauncher, doorsOut } from '../../../../src/main/workers/index.ts'
 import type { Scope, SessionConfig } from '../../../../src/main/workers/index.ts'
 import { createTempDir } from '../../../support/dir.ts'
 import { bridgeFor } from '../bridge.ts'
@@ -101,6 +101,37 @@ describe.runIf(process.platform === 'linux')('a confined worker', () => {
     const { stdout } = spawnSync(launched.command.path, launched.command.args, { encoding: 'utf8', timeout: 30_000 })
     expect(stdout.split('\n').filter(Boolean)).toEqual(['home', 'home/kept/deep', 'home/scratch', 'new'])
     expect(readdirSync(dir.at('home/scratch'))).toEqual(['of-another'])
+  })
+
+  test('WK-56 no link leads out: of a person’s own what it leads to counts, and one that may be laid from inside is refused', async () => {
+    using dir = createTempDir()
+    for (const name of ['state', 'home', 'project', 'private']) mkdirSync(dir.at(name))
+    symlinkSync(dir.at('project'), dir.at('a-name-that-is-longer-than-what-it-leads-to'))
+    symlinkSync(dir.path, dir.at('above'))
+    symlinkSync('../home', dir.at('project/laid'))
+    symlinkSync('project/laid/.', dir.at('round-about'))
+    const [workDir, privateDir] = [dir.at('project'), dir.at('private')]
+    const launch = async (root: string): Promise<readonly string[]> => {
+      const confine = { network: 'host' as const, writable: [dir.at(root)], readOnly: [] }
+      const scope: Scope = { runId: 'r', workerId: 'w', workDir, privateDir, socketDir: privateDir, confine }
+      const command = { path: '/bin/true', args: [], env: {}, cwd: workDir }
+      const { signal } = new AbortController()
+      return (await launcherAt(dir.at('state')).launch({ scope, command }, signal)).command.args
+    }
+    const args = await launch('a-name-that-is-longer-than-what-it-leads-to')
+    expect(args.flatMap((arg, at) => (arg === '--bind' ? [args[at + 1]] : []))).toEqual([workDir, privateDir])
+    for (const root of ['above', 'project/laid', 'round-about']) {
+      await expect(launch(root)).rejects.toMatchObject({ code: 'launch_scope_unsupported' })
+    }
+  })
+
+  test('WK-56 the doors of a login are closed for a host that was started without its environment', () => {
+    expect(doorsOut({}, 1_000)).toEqual(
+      expect.arrayContaining(['/run/user/1000/bus', '/run/user/1000/systemd', '/run/docker.sock', '/tmp/tmux-1000']),
+    )
+    const named = doorsOut({ XDG_RUNTIME_DIR: '/rt', TMUX_TMPDIR: '/mux', TMPDIR: 'relative' }, 5)
+    expect(named).toEqual(expect.arrayContaining(['/rt/bus', '/run/user/5/bus', '/mux/tmux-5', '/tmp/zellij-5']))
+    expect(named.every((path) => path.startsWith('/'))).toBe(true)
   })
 
   test('WK-56 the host’s own folder is not seen but for what is given of it, and no door leads to who acts outside', async () => {
