@@ -51,6 +51,7 @@ export function openNotifications(deps: NotificationsDeps): Notifications {
     }),
     createRunNews({ bridge, announcer, isQuiet: () => isQuiet() || onlookers.anyFocused(), redact, open }),
     createGatewayNews({
+      clock,
       bridge,
       announcer,
       isQuiet: () => isQuiet() || onlookers.shows([{ kind: 'gateway' }]),
