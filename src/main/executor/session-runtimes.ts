@@ -50,7 +50,8 @@ export function createSessionRuntimes(deps: {
     const agent = agents.get(agentId)
     // A catalog that cannot be read must not keep anybody from reading their sessions.
     const routed = agent.client === null || providers.failure() !== null ? [] : providers.choices(agent.client)
-    const several = new Set(routed.map(({ choice }) => choice.connectionId)).size > 1
+    // Whose model it is goes without saying only where there is no other, the agent's own login among them.
+    const several = agent.ownLogin || new Set(routed.map(({ choice }) => choice.connectionId)).size > 1
     const listed = routed.map(({ choice, label, connectionName, efforts, ready }) => ({
       choice,
       label: several ? `${connectionName} · ${label}` : label,

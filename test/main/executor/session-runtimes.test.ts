@@ -22,6 +22,18 @@ test('a choice is called by its model, by its Provider where that picks the mode
   )
 })
 
+test('beside an own login a model is called by its Provider, too', () => {
+  const beside = createSessionRuntimes({
+    agents: { get: () => ({ client: 'codex', label: 'Codex', ownLogin: true }) },
+    providers: {
+      failure: () => null,
+      choices: () => [{ choice, label: 'Big', connectionName: 'Work', efforts: [], ready: true }],
+    },
+  } as unknown as Deps)
+  expect(beside.options('codex').map(({ label }) => label)).toEqual(['Work · Big', 'Codex’s own login'])
+  expect(beside.labelOf('codex', choice)).toBe('Work · Big')
+})
+
 test("the agent's own login is asked for like a Provider, and nobody can say while the catalog cannot be read", () => {
   const asked: unknown[] = []
   const over = (failure: AppError | null) =>
