@@ -5,6 +5,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { text as textOf } from 'node:stream/consumers'
+import Database from 'better-sqlite3'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startRouter, startUpstream } from '../main/providers/router/support.ts'
@@ -31,8 +32,13 @@ beforeAll(async () => {
   writeFileSync(CONFIG, BEFORE)
   writeFileSync(dir.at('data', 'settings.json'), JSON.stringify({ gatewayPort: await freePort() }), { mode: 0o600 })
   provider = createServer((request, response) => {
-    reached.push(request.url ?? '')
-    response.setHeader('content-type', 'application/json').end('{"data":[]}')
+    const n = reached.push(request.url ?? '')
+    const usage = {
+      input_tokens: 1_234_567 * n,
+      input_tokens_details: { cached_tokens: 234_567 },
+      output_tokens: 89_011 + n,
+    }
+    response.setHeader('content-type', 'application/json').end(JSON.stringify({ id: `r${n}`, data: [], usage }))
   }).listen(0, '127.0.0.1')
   await once(provider, 'listening')
   app = await openApp('browser', { home: dir.at('data'), env: { CODEX_HOME: dir.at('codex') } })
@@ -151,6 +157,25 @@ describe('the gateway', () => {
     const text = await row.innerText()
     for (const part of ['Codex', 'gateway', 'Mine', '200']) expect(text).toContain(part)
     expect(await app.page.content()).not.toMatch(/nobody may read|whg_|sk-a-key|\/k\//)
+  })
+
+  test('DT-A35 what is shown of usage is what the rows hold, to the token', async () => {
+    expect(await send(address, `/k/${key}/v1/responses`, '{"model":"gpt-x"}')).toBe(200)
+    // The answer may be here before the request is counted; whoever asks for the sum has it written.
+    const counted = async () => (await app.call('usage.summary', { by: 'model' })).rows[0]?.requests
+    await expect.poll(counted, { timeout: PATIENCE_MS }).toBe(2)
+    await app.page.goto(new URL('/#/usage', app.page.url()).href)
+    const figures = app.page.getByRole('row', { name: /^Total/ }).getByRole('cell')
+    await figures.first().waitFor({ timeout: PATIENCE_MS })
+    const store = new Database(dir.at('data', 'wheelhouse.db'), { readonly: true })
+    const rows = store.prepare('SELECT input, cache_read, output FROM model_requests ORDER BY id').raw().all()
+    store.close()
+    expect(rows).toEqual([
+      [1_000_000, 234_567, 89_012],
+      [2_234_567, 234_567, 89_013],
+    ])
+    expect(await figures.allInnerTexts()).toEqual(['2', '0', '3,234,567', 'not said', '469,134', '178,025', '', ''])
+    await app.page.goto(new URL('/#/gateway', app.page.url()).href)
   })
 
   test('PR-A42 another port’s page gets nothing from it, even with its key, and no request leaves', async () => {
