@@ -1,4 +1,4 @@
-import { isAscii } from 'node:buffer'
+import { isUtf8 } from 'node:buffer'
 
 /**
  * Splits an agent's stdout at line feeds, before any parser sees it, in time linear in the bytes: a chunk is searched
@@ -71,19 +71,13 @@ function isBlank(chunk: Uint8Array, from: number, end: number): boolean {
   return true
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
 /** The JSON value of a line; undefined when it is not UTF-8 or not JSON (which has no undefined). */
 export function parseJsonLine(line: Uint8Array): unknown {
+  if (!isUtf8(line)) return undefined
+  const bytes = Buffer.isBuffer(line) ? line : Buffer.from(line.buffer, line.byteOffset, line.length)
   try {
-    return JSON.parse(isAscii(line) ? asciiText(line) : utf8.decode(line)) as unknown
+    return JSON.parse(bytes.toString()) as unknown
   } catch {
     return undefined
   }
-}
-
-/** The text of most lines: several times as fast as decoding UTF-8. */
-function asciiText(line: Uint8Array): string {
-  const bytes = Buffer.isBuffer(line) ? line : Buffer.from(line.buffer, line.byteOffset, line.length)
-  return bytes.toString('latin1')
 }
