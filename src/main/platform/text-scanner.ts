@@ -95,9 +95,15 @@ const PIECE = 16_384
 const low = Buffer.alloc(PIECE + 1)
 const blocks = new DataView(low.buffer, low.byteOffset, low.length)
 
+/** Fewer characters, such as a name or an id, are copied faster than a call for it is made. */
+const FEW = 48
+
 /** Answers how many characters there are now. */
 function copyPiece(text: string, from: number): number {
-  return low.write(text.length <= PIECE ? text.slice(from) : text.slice(from, from + PIECE), 'latin1')
+  const length = Math.min(text.length - from, PIECE)
+  if (length > FEW) return low.write(length === text.length ? text : text.slice(from, from + length), 'latin1')
+  for (let index = 0; index < length; index++) low[index] = text.charCodeAt(from + index)
+  return length
 }
 
 const BLOCK = 3
