@@ -16,7 +16,8 @@ const SHORTEST_VALUE = 6
 const SHORTEST_PIECE = 4
 const BEARER = /\bBearer[ \t]+\S+/gi
 const CREDENTIAL = /[A-Za-z0-9_-]{40,}/g
-const SHORTEST_CREDENTIAL = 40
+/** Most of what is shown of a tool is a name or an id: no path, no address, no credential. */
+const SHORT_WORD = /^[A-Za-z0-9_.-]{0,39}$/
 /** CSI and OSC sequences, then any control character. */
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
 const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]{0,4096}(?:\u0007|\u001b\\)?|[@-_])/g
@@ -34,11 +35,10 @@ export function createRedactor(registry: SecretRegistry, redaction: Redaction): 
 
   const sanitize = (text: string): string => {
     const plain = values.redact(text)
+    if (SHORT_WORD.test(plain)) return plain
     const pathless = paths === null || !plain.includes('/') ? plain : plain.replaceAll(paths, '[wheelhouse path]')
     const nameless = withoutEmails(pathless)
-    // Most of what is shown of a tool is a name or an id: one word, and a short one.
-    const bearerless = /[ \t]/.test(nameless) ? nameless.replaceAll(BEARER, '[credential]') : nameless
-    return bearerless.length < SHORTEST_CREDENTIAL ? bearerless : bearerless.replaceAll(CREDENTIAL, '[credential]')
+    return nameless.replaceAll(BEARER, '[credential]').replaceAll(CREDENTIAL, '[credential]')
   }
 
   const visible = (text: string): string => sanitize(text.replaceAll(ESCAPES, '')).replaceAll(CONTROLS, ' ')

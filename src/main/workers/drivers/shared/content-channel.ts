@@ -5,7 +5,7 @@
 import { assertNever } from '../../../../shared/errors.ts'
 import type { ToolContent } from '../../../../shared/vocabulary.ts'
 import type { Limits } from '../../limits.ts'
-import type { ContentBody, ContentItem, ContentSink, Redactor } from '../../types.ts'
+import type { ContentBody, ContentItem, ContentSink, Redactor, UpdateBody } from '../../types.ts'
 import { titleLine } from './title-line.ts'
 import type { UpdateQueue } from './update-queue.ts'
 
@@ -72,7 +72,7 @@ export function createContentChannel(
     if (kept.length < out.length) gap(turn, out.length - kept.length)
   }
 
-  function writeTool(turn: number, body: ToolBody): void {
+  function writeTool(turn: number, body: ToolBody, name: string | null): void {
     const finished = body.phase === 'finished'
     let left: number = limits.contentBytes
     const content: ToolContent[] = []
@@ -90,7 +90,7 @@ export function createContentChannel(
       toolCallId: body.toolCallId,
       phase: body.phase,
       tool: body.tool,
-      name: trustedName(body.name),
+      name,
       title: redactor.exact(body.title),
       status: body.status,
       paths: body.paths.length === 0 ? body.paths : body.paths.map(redactor.exact),
@@ -102,13 +102,20 @@ export function createContentChannel(
 
   return {
     write(turn, body, quiet) {
-      if (body.kind === 'text') writeText(turn, body)
-      else {
-        flush()
-        if (body.kind === 'tool') writeTool(turn, body)
-        else deliver({ ...exactBody(body, redactor), turn })
+      if (body.kind === 'text') {
+        writeText(turn, body)
+        if (!quiet && body.role === 'agent') updates.push({ kind: 'agent_message_chunk', chars: body.text.length })
+        return
       }
-      if (!quiet) tell(updates, body, redactor, limits)
+      flush()
+      if (body.kind === 'tool') {
+        const name = trustedName(body.name)
+        writeTool(turn, body, name)
+        if (!quiet) updates.push(toolUpdate(body, name, redactor, limits))
+        return
+      }
+      deliver({ ...exactBody(body, redactor), turn })
+      if (!quiet) tell(updates, body)
     },
     flush,
     get gaps() {
@@ -176,20 +183,19 @@ function exactBody(body: Exclude<ContentBody, TextBody | ToolBody>, redactor: Re
 }
 
 /** Ids and names alone, sanitized and cut. */
-function tell(updates: UpdateQueue, body: ContentBody, redactor: Redactor, limits: Limits): void {
+function toolUpdate(body: ToolBody, name: string | null, redactor: Redactor, limits: Limits): UpdateBody {
+  return {
+    kind: body.phase === 'started' ? 'tool_call' : 'tool_call_update',
+    toolCallId: shownId(body.toolCallId, redactor, limits),
+    tool: redactor.sanitize(name ?? ''),
+    toolKind: body.tool,
+    status: body.status,
+  }
+}
+
+/** Counts alone. */
+function tell(updates: UpdateQueue, body: Exclude<ContentBody, TextBody | ToolBody>): void {
   switch (body.kind) {
-    case 'text':
-      if (body.role === 'agent') updates.push({ kind: 'agent_message_chunk', chars: body.text.length })
-      return
-    case 'tool':
-      updates.push({
-        kind: body.phase === 'started' ? 'tool_call' : 'tool_call_update',
-        toolCallId: shownId(body.toolCallId, redactor, limits),
-        tool: redactor.sanitize(trustedName(body.name) ?? ''),
-        toolKind: body.tool,
-        status: body.status,
-      })
-      return
     case 'plan':
       updates.push({ kind: 'plan', entries: body.entries.length })
       return
