@@ -35,15 +35,16 @@ export function createNewest<V>({ count, total = Infinity }: Capacity): Newest<V
         older = newer
         newer = new Map()
         newerSize = size
-      } else if (before === undefined) older.delete(id)
+      }
       newer.set(id, { value, size })
     },
     delete(id) {
       newerSize -= newer.get(id)?.size ?? 0
-      if (!newer.delete(id)) older.delete(id)
+      newer.delete(id)
+      older.delete(id)
     },
     *values() {
-      for (const { value } of older.values()) yield value
+      for (const [id, { value }] of older) if (!newer.has(id)) yield value
       for (const { value } of newer.values()) yield value
     },
   }
