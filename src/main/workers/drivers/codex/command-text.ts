@@ -15,10 +15,8 @@ const ESCAPED_IN_DOUBLE: ReadonlySet<string> = new Set(['$', '`', '"', '\\', '\n
 /** `wrapper` is null where the command is shown whole. */
 export function unwrapCommand(shown: string): { command: string; wrapper: string | null } {
   const words = splitQuoted(shown)
-  const [shell, flag, script, ...more] = words ?? []
-  if (shell === undefined || flag === undefined || script === undefined || more.length > 0) {
-    return { command: shown, wrapper: null }
-  }
+  if (words?.length !== 3) return { command: shown, wrapper: null }
+  const [shell = '', flag = '', script = ''] = words
   if (!SHELLS.has(shell) || !FLAGS.has(flag)) return { command: shown, wrapper: null }
   return { command: script, wrapper: `${shell} ${flag}` }
 }
