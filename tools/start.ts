@@ -1,7 +1,6 @@
 /**
  * `npm start`: builds what is stale, then starts the app in Electron where its binary is on the machine or can be had
  * within a minute; otherwise says in one line why not, and starts the browser host, which prints its link.
- *   --browser   do not try Electron        --demo   open a rehearsal session at once
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
@@ -10,9 +9,22 @@ import { dirname, join } from 'node:path'
 
 const DOWNLOAD_MS = 60_000
 const PARENT_LOOK_MS = 500
+const HELP = `Usage: npm start [-- OPTIONS]
+
+Starts Wheelhouse: as an app, or as a host that a browser opens, where there is no display or no Electron.
+  --browser   do not try Electron
+  --port N    in the browser: this port and no other
+  --demo      open a rehearsal session at once
+
+The command line: npm run -s wheelhouse -- --help`
+
 const root = dirname(import.meta.dirname)
 const args = process.argv.slice(2)
 
+if (args.includes('--help') || args.includes('-h')) {
+  console.log(HELP)
+  process.exit()
+}
 if (isStale()) build()
 const electron = args.includes('--browser') ? { path: null, why: 'asked for by --browser' } : findElectron()
 if (electron.path === null) {

@@ -60,6 +60,18 @@ afterAll(async () => {
   dir[Symbol.dispose]()
 })
 
+test('a page that was not let in is let in by the link that is put into its address', async () => {
+  await app.page.context().clearCookies()
+  const tab = await app.page.context().newPage()
+  await tab.goto(`http://${host}/`)
+  await tab.getByText('This browser is not let in yet').waitFor({ timeout: PATIENCE_MS })
+  const { url } = await app.call('system.activate', { want: 'link' })
+  await tab.goto(url ?? '')
+  await tab.getByRole('heading', { name: 'Welcome to Wheelhouse' }).waitFor({ timeout: PATIENCE_MS })
+  expect(tab.url()).not.toContain('token')
+  await tab.close()
+})
+
 test('DT-A23 another port’s page gets no bridge, whatever name it calls the host by', async () => {
   const outcomes = await page.evaluate(
     (hosts) =>

@@ -32,9 +32,13 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 /** Answers the exit code. `entryDir` is the folder of the built entries. */
 export async function runCli(args: readonly string[], entryDir: string): Promise<number> {
   const [name = '', ...rest] = args
-  if (name === '' || name === 'help' || name === '--help' || name === '-h' || asksForHelp(rest)) {
+  if (name === '' || name === 'help' || name === '--help' || name === '-h') {
     say(USAGE)
     return name === '' ? 2 : 0
+  }
+  if (asksForHelp(rest)) {
+    say(usageOf(name))
+    return 0
   }
   if (name === '--version') {
     say(`${APP_VERSION}\n`)

@@ -21,13 +21,7 @@ import { whenBroken } from './broken.ts'
 import { EXIT } from './exit-codes.ts'
 import { listenForInterrupts, whenAborted } from './interrupt.ts'
 import { printError, say, tell } from './print.ts'
-
-const USAGE = `Usage: wheelhouse serve [--port N] [--demo]
-
-Serves the interface to a browser on this machine, and prints a link that lets one browser in.
-  --port N   this port and no other
-  --demo     open a rehearsal session at once
-`
+import { usageOf } from './usage.ts'
 
 const STOP_MS = 15_000
 
@@ -37,7 +31,7 @@ export async function runServe(args: readonly string[], entryDir: string): Promi
   try {
     options = readOptions(args)
   } catch (thrown) {
-    tell(`${USAGE}\nwheelhouse: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`)
+    tell(`${usageOf('serve')}\nwheelhouse: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`)
     return 2
   }
   try {

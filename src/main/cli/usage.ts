@@ -26,14 +26,16 @@ wheelhouse run --agent AGENT [--dir FOLDER] [options] "PROMPT"
 wheelhouse schedule add --cron "0 9 * * 1-5" --agent AGENT [--dir FOLDER] [options] "PROMPT"
   --name NAME        what it is called (default: the prompt's beginning)
   --zone ZONE        the time zone of its times, such as Europe/Berlin (default: this machine's)
-  --provider, --model, --mode   as of run; what would be asked is refused after ten minutes without an answer
+  --provider, --model, --mode   as of run; what would be asked is refused after ten minutes (a setting) without an answer
   --deliver NAME     a place that its answers are sent to; may be given again
   --catch-up         make up, once, for times that passed while nothing was open
 wheelhouse schedule list [--json]
 wheelhouse schedule run|pause|resume|remove NAME
 Due schedules are started by the app, and by wheelhouse serve, while one of them is open.
 
-wheelhouse serve [--port N]
+wheelhouse serve [--port N] [--demo]
+  --port N           this port and no other
+  --demo             open a rehearsal session at once
 wheelhouse doctor [--json]
 wheelhouse sessions [--json]
 wheelhouse call PROCEDURE [JSON]
@@ -47,15 +49,23 @@ Exit codes of run and schedule run: 0 completed, 1 failed, 2 wrong usage, 3 some
 The data folder is $WHEELHOUSE_HOME, or the system's usual place. Commands use the host that runs on it, or one of their own.
 `
 
+/** Where the words about a command begin in the list of the commands. */
+const ABOUT = 12
+
 /** What stands of one command alone, with where the rest is; of a name that is none, the list of the commands. */
 export function usageOf(command: string): string {
+  const lines = USAGE.split('\n')
   let within = false
-  const own = USAGE.split('\n').filter((line) => {
+  const own = lines.filter((line) => {
     // What belongs to a line stands indented below it.
     if (!line.startsWith(' ')) within = `${line} `.startsWith(`wheelhouse ${command} `)
     return within
   })
-  const text = own.length === 0 ? USAGE.slice(0, USAGE.indexOf('\n\nwheelhouse ')) : `Usage: ${own.join('\n')}`
+  const about = lines.find((line) => line.startsWith(`  ${command} `))?.slice(ABOUT)
+  const text =
+    own.length === 0
+      ? USAGE.slice(0, USAGE.indexOf('\n\nwheelhouse '))
+      : `Usage: ${own.join('\n')}${about === undefined ? '' : `\n\n${command}: ${about}`}`
   return `${text}\n\nFor all of it: wheelhouse --help\n`
 }
 

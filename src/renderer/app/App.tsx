@@ -1,7 +1,7 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { useBridgeStatus } from '../bridge/index.ts'
 import { strings } from '../strings/index.ts'
-import { useView } from '../stores/navigation.ts'
+import { useView, viewHash } from '../stores/navigation.ts'
 import { CommandPalette } from './CommandPalette.tsx'
 import { ConnectionBanner } from './ConnectionBanner.tsx'
 import { KeysDialog } from './KeysDialog.tsx'
@@ -12,6 +12,7 @@ import { TopBar } from './TopBar.tsx'
 import { UpdateBanner } from './UpdateBanner.tsx'
 import { useFreshQueries } from './useFreshQueries.ts'
 import { useGlobalKeys } from './useGlobalKeys.ts'
+import { useKeptFocus } from './useKeptFocus.ts'
 import { usePresence } from './usePresence.ts'
 import { useStrayDrops } from './useStrayDrops.ts'
 import { useSidebar } from './useSidebar.ts'
@@ -25,11 +26,13 @@ export function App() {
   const view = useView()
   const status = useBridgeStatus()
   const sidebar = useSidebar()
+  const main = useRef<HTMLElement>(null)
   const [overlay, setOverlay] = useState<Overlay | null>(null)
   useTheme()
   useFreshQueries()
   usePresence(view)
   useStrayDrops()
+  useKeptFocus(viewHash(view), main)
   useGlobalKeys({
     openPalette: () => setOverlay('palette'),
     openKeys: () => setOverlay('keys'),
@@ -37,7 +40,15 @@ export function App() {
   })
   return (
     <div className={styles.window} data-sidebar={sidebar.open ? 'open' : 'closed'}>
-      <a className={styles.skip} href="#main" onClick={focusMain}>
+      <a
+        className={styles.skip}
+        href="#main"
+        onClick={(event) => {
+          // The address holds the view: the anchor must not change it.
+          event.preventDefault()
+          main.current?.focus()
+        }}
+      >
         {strings.app.skip}
       </a>
       <TopBar
@@ -58,7 +69,7 @@ export function App() {
             currentId={view.kind === 'session' ? view.sessionId : null}
           />
         )}
-        <main id="main" className={styles.main} tabIndex={-1}>
+        <main ref={main} id="main" className={styles.main} tabIndex={-1}>
           <MainView view={view} />
         </main>
       </div>
@@ -72,10 +83,4 @@ export function App() {
       <LiveRegions />
     </div>
   )
-}
-
-/** The address holds the view: the anchor must not change it. */
-function focusMain(event: React.MouseEvent): void {
-  event.preventDefault()
-  document.querySelector<HTMLElement>('#main')?.focus()
 }

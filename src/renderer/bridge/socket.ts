@@ -10,6 +10,8 @@ const LINK = /^#token=([A-Za-z0-9_-]+)(?:&view=(\/[A-Za-z0-9/_-]*))?$/
 /** The bridge of a page that the browser host served. A link's one-time token is exchanged first, and leaves the address. */
 export function connectBySocket(page: Window): Bridge {
   const exchanged = exchangeToken(page)
+  // A link that is put into the address of an open page changes its fragment alone.
+  page.addEventListener('hashchange', () => LINK.test(page.location.hash) && page.location.reload())
   return createBridgeClient({
     connect: (handlers) => openSocket(page, exchanged, handlers),
     nowMs: () => Date.now(),

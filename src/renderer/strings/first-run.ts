@@ -26,7 +26,7 @@ export const firstRun = {
   rehearsalEmpty: 'The rehearsal model does not answer. Look at Health for the reason.',
   ownOnly: 'This agent brings its own model: there is nothing to choose here.',
   folderTitle: 'A project folder',
-  folderText: 'The agent reads and changes files in it, and asks you first.',
+  folderText: 'The agent reads what is in it, and asks you before it changes a file.',
   suggested: 'This folder is new: it is made when the session starts.',
   create: 'Create this folder and start',
   start: 'Start the first session',

@@ -10,7 +10,8 @@ const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 
 
 export const schedules = {
   heading: 'Schedules',
-  about: 'Prompts that an agent gets by itself. Nobody watches, so what its mode does not allow is refused.',
+  about:
+    'Prompts that an agent gets by itself. What its mode asks waits for you as long as Settings say, and is then refused.',
   add: 'New schedule',
   none: 'Nothing is scheduled',
   noneHint: 'A schedule gives an agent a prompt at set times, such as each morning at eight, and keeps what it did.',

@@ -4,7 +4,6 @@ import styles from './TextField.module.css'
 export interface TextAreaProps {
   label: string
   value: string
-  rows?: number
   placeholder?: string
   /** Stands under the field, tied to it. */
   error?: string | null
@@ -15,12 +14,12 @@ export interface TextAreaProps {
 }
 
 /** Text of several lines. */
-export function TextArea({ label, value, rows = 3, error = null, onChange, onEnter, ...rest }: TextAreaProps) {
+export function TextArea({ label, value, error = null, onChange, onEnter, ...rest }: TextAreaProps) {
   return (
     <Field.Root className={styles.field} invalid={error !== null}>
       <Field.Label className={styles.label}>{label}</Field.Label>
       <Field.Control
-        render={<textarea rows={rows} />}
+        render={<textarea />}
         {...rest}
         className={styles.input}
         data-multiline=""

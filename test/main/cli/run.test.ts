@@ -175,6 +175,13 @@ describe('wrong usage', () => {
   })
 })
 
+test('help with one command is that command’s part', async () => {
+  const { code, stdout } = await machine.run(['doctor', '--help'])
+  expect(code).toBe(0)
+  expect(stdout).toContain('Usage: wheelhouse doctor [--json]\n\ndoctor: check what this machine has and lacks\n')
+  expect(stdout).not.toContain('--cron')
+})
+
 test('what speaks against a takeover is said in words', async () => {
   const config = join(machine.project, 'config.toml')
   writeFileSync(config, 'model = "gpt-x"\n')

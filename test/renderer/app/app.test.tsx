@@ -1,4 +1,4 @@
-import { screen, waitFor, within } from '@testing-library/react'
+import { act, screen, waitFor, within } from '@testing-library/react'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { App } from '../../../src/renderer/app/App.tsx'
 import { CommandPalette } from '../../../src/renderer/app/CommandPalette.tsx'
@@ -137,6 +137,21 @@ describe('keys', () => {
     screen.getByRole('link', { name: 'Health' }).focus()
     await user.keyboard('?')
     expect(await screen.findByRole('dialog', { name: 'Keys' })).toBeDefined()
+  })
+
+  test('a view that goes with the focus in it leaves it to its successor', async () => {
+    const { user } = show('#/settings')
+    const theme = await screen.findByRole('combobox', { name: 'Theme' })
+    theme.focus()
+    act(() => {
+      window.location.hash = '#/new'
+    })
+    await screen.findByRole('form', { name: 'New session' })
+    await waitFor(() => expect(document.activeElement).toBe(screen.getByRole('main')))
+    // What is beside the views keeps it.
+    screen.getByRole('link', { name: 'Health' }).focus()
+    await user.keyboard('{Enter}')
+    expect(document.activeElement).toBe(screen.getByRole('link', { name: 'Health' }))
   })
 
   test('the session list is hidden, shown and made wider by keys', async () => {

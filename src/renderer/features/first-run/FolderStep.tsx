@@ -1,7 +1,7 @@
 import { strings } from '../../strings/index.ts'
 import { Button, ErrorNote } from '../../ui/index.ts'
 import { FolderPicker } from '../folders/index.ts'
-import { clientOf, isRehearsal } from './useFirstRun.ts'
+import { clientOf } from './useFirstRun.ts'
 import type { FirstRunState } from './useFirstRun.ts'
 import styles from './first-run.module.css'
 
@@ -41,7 +41,6 @@ export function FolderStep({ state, onBack }: { state: FirstRunState; onBack: ()
 }
 
 function modelOf({ catalog, connectionId, agentId }: FirstRunState): string {
-  if (isRehearsal(catalog, connectionId)) return strings.firstRun.rehearsal
   const connection = catalog?.connections.find(({ id }) => id === connectionId)
   if (connection !== undefined) return connection.name
   return clientOf(agentId) === 'builtin' ? strings.firstRun.noModel : strings.firstRun.ownLogin

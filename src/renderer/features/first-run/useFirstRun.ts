@@ -32,7 +32,7 @@ export function clientOf(agentId: AgentId): ClientId | null {
 }
 
 /** Whether a connection is the rehearsal: said wherever it is used. */
-export function isRehearsal(catalog: CatalogView | null, connectionId: string | null): boolean {
+function isRehearsal(catalog: CatalogView | null, connectionId: string | null): boolean {
   return catalog?.connections.some(({ id, preset }) => id === connectionId && preset === 'rehearsal') === true
 }
 

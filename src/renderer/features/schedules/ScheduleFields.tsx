@@ -42,7 +42,6 @@ export function ScheduleFields({ form, wrong, onChange }: ScheduleFieldsProps) {
       />
       <TextArea
         label={schedules.prompt}
-        rows={3}
         value={form.prompt}
         error={wrong.prompt ?? null}
         onChange={(prompt) => onChange({ prompt })}

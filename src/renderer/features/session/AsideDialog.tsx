@@ -42,7 +42,6 @@ export function AsideDialog({ sessionId, onClose }: { sessionId: string; onClose
         label={words.question}
         // oxlint-disable-next-line jsx-a11y/no-autofocus -- the dialog was opened to ask
         autoFocus
-        rows={3}
         value={question}
         onChange={setQuestion}
         onEnter={ask}

@@ -111,6 +111,7 @@ describe('the first run', () => {
     await user.click(screen.getByRole('button', { name: 'Use the rehearsal model' }))
     expect(await screen.findByRole('heading', { name: 'A project folder' })).toBeDefined()
     expect(screen.getByRole('textbox', { name: 'Project folder' })).toHaveProperty('value', FOLDER)
+    expect(screen.getByText('Built-in agent, Rehearsal for Built-in agent')).toBeDefined()
     await user.click(screen.getByRole('button', { name: 'Start the first session' }))
     await waitFor(() => expect(window.location.hash).toBe(`#/session/${SESSION_ID}`))
     expect(host.calls('fs.createFolder')).toEqual([{ path: FOLDER }])

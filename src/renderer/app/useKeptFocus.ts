@@ -1,0 +1,29 @@
+import { useEffect, useRef } from 'react'
+import type { RefObject } from 'react'
+
+/** A view that goes takes along what had the focus in it: the pane has it then. `hash` names the view. */
+export function useKeptFocus(hash: string, pane: RefObject<HTMLElement | null>): void {
+  const shown = useRef(hash)
+  const focused = useRef(false)
+  useEffect(() => {
+    const onFocus = (): void => {
+      focused.current = true
+    }
+    document.addEventListener('focusin', onFocus, { once: true })
+    return () => document.removeEventListener('focusin', onFocus)
+  }, [])
+  useEffect(() => {
+    if (shown.current === hash) return undefined
+    shown.current = hash
+    // A page that was just loaded begins at its top.
+    if (!focused.current) return undefined
+    const keep = (): void => {
+      if (document.activeElement === document.body) pane.current?.focus()
+    }
+    // The palette gives the focus back first, to what may be gone.
+    let frame = requestAnimationFrame(() => {
+      frame = requestAnimationFrame(keep)
+    })
+    return () => cancelAnimationFrame(frame)
+  }, [hash, pane])
+}
