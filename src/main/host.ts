@@ -136,7 +136,10 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
     },
     upstreamProxy: () => settings.get('upstreamProxy'),
     inspectsRequests: () => settings.get('requestInspector'),
-    bundledCodexModels: (signal) => bundledCodexModels({ log, hostEnv }, signal),
+    async bundledCodexModels(signal) {
+      await environment
+      return bundledCodexModels({ log, hostEnv }, signal)
+    },
   })
   rehearsalOrigin = (await rehearsal.start()).origin
   undo.defer(() => rehearsal.stop())
@@ -161,11 +164,11 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
   })
   const sandbox = createBubblewrapLauncher({
     clock,
-    path: env['PATH'],
+    path: () => hostEnv('PATH'),
     stateDir: paths.dataDir,
     doors: [paths.hostSocket, ...doorsOut(env, process.getuid?.() ?? 0)],
   })
-  const mcp = createMcpServers({ ...platform, secretStore: providers.secretStore })
+  const mcp = createMcpServers({ ...platform, secretStore: providers.slots('mcp') })
   const trust = createFolderTrust({ clock, log, store, hostEnv })
   const executor = createAgentExecutor({
     clock,
@@ -306,6 +309,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
 
   const { firstScan } = runtime.start()
   void places.sweep()
+  void mcp.sweep()
   void firstScan
     .then(
       (found) => log.info('the first recovery scan is done', { ...found }),

@@ -22,7 +22,7 @@ async function confinement(rig: AgentRig) {
     claudeHome: `${rig.home}/.claude`,
   })
   const stateDir = '/var/lib/of-wheelhouse'
-  const sandbox = createBubblewrapLauncher({ clock: createSystemClock(), path: process.env['PATH'], stateDir })
+  const sandbox = createBubblewrapLauncher({ clock: createSystemClock(), path: () => process.env['PATH'], stateDir })
   const choice = { connectionId: 'c', modelId: 'm', effort: 'default' as const }
   return confinementOf(sandbox, agents.get('claude'), { sandbox: 'workspace', roots: [rig.cwd], choice })
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { AppError } from '../../shared/errors.ts'
 import type { Actor } from '../../shared/vocabulary.ts'
 import type { Clock, Store, Tx } from '../platform/index.ts'
 import { WorkerError } from '../workers/index.ts'
@@ -117,9 +118,15 @@ export function createWorkerLedger(deps: { store: Store; clock: Clock; onChange?
     starting(worker: WorkerStart, _tx: Tx): void {
       insertSql.run({ ...worker, now: clock.nowMs() })
     },
-    /** A start that began its conversation anew has a second process under the same id: the newest is on record. */
+    /**
+     * A start that began its conversation anew has a second process under the same id: the newest is on record.
+     * @throws AppError `worker_unknown`: the record was closed meanwhile, and no process goes on without one.
+     */
     async started(workerId: string, process: ProcessIdentity): Promise<void> {
-      await write(() => startedSql.run({ workerId, process: JSON.stringify(process), now: clock.nowMs() }))
+      const row = { workerId, process: JSON.stringify(process), now: clock.nowMs() }
+      const { changes } = await store.writeTx(() => startedSql.run(row))
+      if (changes === 0) throw new AppError('worker_unknown', 'The record of this process is closed.')
+      onChange()
     },
     /** `gone` closes the record; `held` keeps it, and with it the session's admission. */
     async ended(workerId: string, outcome: ReleaseOutcome): Promise<void> {

@@ -135,9 +135,9 @@ export async function openWorker(
     }
   }
 
-  const untrusted = setup.trusted ? null : await untrustedNotice(parts, agent, cwd)
-  if (untrusted !== null) sink.push(untrusted)
   try {
+    const untrusted = setup.trusted ? null : await untrustedNotice(parts, agent, cwd)
+    if (untrusted !== null) sink.push(untrusted)
     const session = await openConversation(parts, agent, { cwd, spec, sink, attempt })
     let exited = false
     void session.exited.then(() => {

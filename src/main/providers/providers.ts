@@ -143,11 +143,6 @@ export function createProviders(deps: ProvidersDeps): Providers {
   }
 
   return {
-    secretStore: {
-      set: async (ref, secret) => open().keys.set(ref, secret),
-      get: async (ref) => open().keys.get(ref),
-      delete: async (ref) => open().keys.delete(ref),
-    },
     async start(signal) {
       failure = null
       try {

@@ -260,16 +260,6 @@ export interface Providers {
   notices(): readonly RouteNotice[]
 
   catalog(): Promise<CatalogView>
-  /**
-   * The credential store for secrets of others, under refs of their own (never `provider:`).
-   * @throws AppError `credential_store_unavailable`, `credential_store_failed`, what `failure()` says.
-   */
-  readonly secretStore: {
-    set(ref: string, secret: Secret): Promise<PersistOutcome>
-    /** Null: there is none of that ref. */
-    get(ref: string): Promise<Secret | null>
-    delete(ref: string): Promise<PersistOutcome>
-  }
   /** Told after each change of the catalog, of a connection's models, or of what is ready. Never inside a lock. */
   onChange(listener: () => void): () => void
   /**

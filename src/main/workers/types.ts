@@ -449,6 +449,8 @@ export interface ProcessTable {
   members(process: ProcessIdentity): Promise<readonly ProcessIdentity[] | null>
   /** Outside both: descendants by parent and, on Linux, whoever carries the worker's mark. */
   family(process: ProcessIdentity, workerId: string): Promise<readonly ProcessIdentity[]>
+  /** Those of them that live; all, where that cannot be said. */
+  living(members: readonly ProcessIdentity[]): Promise<readonly ProcessIdentity[]>
   /** Processes that carry the mark, whatever their leader; null: cannot say. For a start that left no identity. */
   marked(workerId: string): Promise<readonly ProcessIdentity[] | null>
   /** Establishes ownership again every time. */

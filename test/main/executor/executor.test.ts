@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { AppError } from '../../../src/shared/errors.ts'
+import { createWorkerLedger } from '../../../src/main/executor/ledger.ts'
 import type { ExchangeRecord } from '../../../src/main/providers/index.ts'
 import { WorkerError } from '../../../src/main/workers/index.ts'
 import { settled } from '../../support/clock.ts'
@@ -159,6 +160,17 @@ describe('a conversation', () => {
     await prompt('a')
     await bench.next().startReaping().done
     expect(bench.reaped).toMatchObject([{ process: { pid: 1_002 } }])
+  })
+
+  test('whose record was closed while it started gets no byte', async () => {
+    const ledger = createWorkerLedger(bench)
+    await bench.store.writeTx((tx) =>
+      ledger.starting({ workerId: 'w', kind: 'session', driver: 'acp', sessionId: 'a', runId: null }, tx),
+    )
+    await bench.executor.terminate('w')
+    const identity = { pid: 7, pgid: 7, bootId: 'boot', startToken: '7', exact: true, startedAtMs: 0 }
+    await expect(ledger.started('w', identity)).rejects.toMatchObject({ code: 'worker_unknown' })
+    expect(open()).toEqual([])
   })
 
   test('survives the host: the next one goes on with it', async () => {

@@ -5,7 +5,7 @@ import type { McpServers } from '../../../src/main/executor/index.ts'
 import { testMcpServer } from '../../../src/main/executor/mcp/index.ts'
 import { publishArtifact } from '../../../src/main/executor/mcp/publish-tool.ts'
 import { createWorkerLedger } from '../../../src/main/executor/ledger.ts'
-import { createIds, createSecretRegistry, createSystemClock } from '../../../src/main/platform/index.ts'
+import { createIds, createSecret, createSecretRegistry, createSystemClock } from '../../../src/main/platform/index.ts'
 import type { Secret } from '../../../src/main/platform/index.ts'
 import { runtimeMigrations } from '../../../src/main/runtime/index.ts'
 import { createWorkers } from '../../../src/main/workers/index.ts'
@@ -38,8 +38,12 @@ describe('MCP servers', () => {
   const kept = new Map<string, Secret>()
   const secrets = createSecretRegistry()
 
+  /** How many secrets the store takes. */
+  let room = Infinity
+
   beforeEach(async () => {
     kept.clear()
+    room = Infinity
     store = await openTestStore([...runtimeMigrations, ...executorMigrations], {})
     mcp = createMcpServers({
       clock: createSystemClock(),
@@ -49,9 +53,11 @@ describe('MCP servers', () => {
       secrets,
       secretStore: {
         set(ref, secret) {
-          kept.set(ref, secret)
-          return Promise.resolve({ applied: true, durable: true })
+          const applied = kept.size < room
+          if (applied) kept.set(ref, secret)
+          return Promise.resolve({ applied, durable: applied })
         },
+        refs: () => Promise.resolve([...kept.keys()]),
         get: (ref) => Promise.resolve(kept.get(ref) ?? null),
         delete(ref) {
           kept.delete(ref)
@@ -94,6 +100,21 @@ describe('MCP servers', () => {
     await expect(mcp.upsert(leaking, 0)).rejects.toMatchObject({ code: 'input_invalid' })
     expect(kept.size).toBe(0)
     expect(mcp.list()).toEqual([])
+  })
+
+  test('a secret that the store does not take changes nothing, and none stays of those before it', async () => {
+    room = 1
+    const env = ['ONE', 'TWO'].map((name) => ({ name, value: `${SECRET}-${name}`, secret: true }))
+    await expect(mcp.upsert(input({ env }), 0)).rejects.toMatchObject({ code: 'credential_store_failed' })
+    expect([kept.size, mcp.list().length]).toEqual([0, 0])
+  })
+
+  test('a secret that no server names is swept, and no other', async () => {
+    await mcp.upsert(input({ env: [{ name: 'KEY', value: SECRET, secret: true }] }), 0)
+    const named = [...kept.keys()]
+    kept.set('mcp:of-a-crash:x', createSecret('left behind'))
+    await mcp.sweep()
+    expect([...kept.keys()]).toEqual(named)
   })
 
   test('a project has its own beside those of the person, and its own of a name comes first', async () => {

@@ -41,6 +41,7 @@ const NO_SECRETS = {
   set: () => Promise.resolve({ applied: true, durable: true }),
   get: () => Promise.resolve(null),
   delete: () => Promise.resolve({ applied: true, durable: true }),
+  refs: () => Promise.resolve([]),
 }
 const GONE: ReleaseOutcome = { kind: 'gone', strongest: 'stdin', strays: [] }
 export const HELD: ReleaseOutcome = { kind: 'held', reason: 'group_outlived_leader', members: 1, strays: [] }

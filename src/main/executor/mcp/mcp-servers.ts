@@ -24,6 +24,8 @@ export interface McpServersDeps {
 export function createMcpServers(deps: McpServersDeps): McpServers {
   const { clock, ids, log, store, secretStore } = deps
   const table = createMcpTable(store)
+  /** Slots that are filled and not named yet. */
+  const staging = new Set<string>()
 
   function rowsFor(workDir: string): readonly McpRow[] {
     const byName = new Map<string, McpRow>()
@@ -40,14 +42,14 @@ export function createMcpServers(deps: McpServersDeps): McpServers {
     return secret
   }
 
-  /** Puts new secret values away and answers what the row will name; `staged` are the slots that were filled. */
+  /** Puts new secret values away, each in a slot of its own in `staged`, and answers what the row will name. */
   async function stage(
     id: string,
     input: McpServerInput,
     before: McpRow | null,
-  ): Promise<{ env: EnvEntry[]; staged: string[] }> {
+    staged: string[],
+  ): Promise<readonly EnvEntry[]> {
     const env: EnvEntry[] = []
-    const staged: string[] = []
     for (const { name, value, secret } of input.env) {
       if (!secret) {
         if (value === null) throw invalid(`The variable ${name} has no value.`)
@@ -58,12 +60,16 @@ export function createMcpServers(deps: McpServersDeps): McpServers {
         const ref = `mcp:${id}:${Buffer.from(ids.bytes(12)).toString('base64url')}`
         const kept = createSecret(value)
         deps.secrets.add(kept, 'MCP server')
-        await secretStore.set(ref, kept)
         staged.push(ref)
+        staging.add(ref)
+        const { applied } = await secretStore.set(ref, kept)
+        if (!applied) {
+          throw new AppError('credential_store_failed', `The secret ${name} could not be stored. Nothing was changed.`)
+        }
         env.push({ name, ref })
       }
     }
-    return { env, staged }
+    return env
   }
 
   async function discard(refs: readonly string[]): Promise<void> {
@@ -87,10 +93,11 @@ export function createMcpServers(deps: McpServersDeps): McpServers {
     const id = input.id ?? ids.next()
     const before = demandRev(id, expectedRev)
     if (input.id !== undefined && before === null) throw unknown(input.id)
-    const { env, staged } = await stage(id, input, before)
     const { scope, name, command, args, required, enabled } = input
-    const row: McpRow = { id, scope: normalScope(scope), name, command, args, env, required, enabled, rev: 0 }
+    const staged: string[] = []
     try {
+      const env = await stage(id, input, before, staged)
+      const row: McpRow = { id, scope: normalScope(scope), name, command, args, env, required, enabled, rev: 0 }
       const saved = await store.writeTx(() => {
         const now = demandRev(id, expectedRev)
         const others = table.all().filter((other) => other.id !== id)
@@ -108,6 +115,8 @@ export function createMcpServers(deps: McpServersDeps): McpServers {
     } catch (error) {
       await discard(staged)
       throw error
+    } finally {
+      for (const ref of staged) staging.delete(ref)
     }
   }
 
@@ -147,6 +156,15 @@ export function createMcpServers(deps: McpServersDeps): McpServers {
         return refsOf(row)
       })
       await discard(refs)
+    },
+    async sweep() {
+      try {
+        const refs = (await secretStore.refs()) ?? []
+        const named = new Set(table.all().flatMap(refsOf))
+        await discard(refs.filter((ref) => !named.has(ref) && !staging.has(ref)))
+      } catch (error) {
+        log.warn('the secrets of MCP servers could not be looked through', { error })
+      }
     },
     offered: (workDir) =>
       rowsFor(workDir)

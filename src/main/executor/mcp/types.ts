@@ -8,6 +8,8 @@ export interface SecretStore {
   /** Null: there is none. */
   get(ref: string): Promise<Secret | null>
   delete(ref: string): Promise<PersistOutcome>
+  /** All that it has; null: it cannot say. */
+  refs(): Promise<readonly string[] | null>
 }
 
 /** One server as a worker is given it, and the secrets in its environment. */
@@ -30,6 +32,8 @@ export interface McpServers {
   upsert(input: McpServerInput, expectedRev: number): Promise<McpServerView>
   /** @throws AppError `config_conflict`, `config_value_invalid`. */
   delete(id: string, expectedRev: number): Promise<void>
+  /** Removes secrets that no row names: what a crash left between the two. Never rejects. */
+  sweep(): Promise<void>
   /** The enabled ones of a session in `workDir`, by name. */
   offered(workDir: string): readonly { name: string; required: boolean; version: string }[]
   /** Ready to be given. A program that is not there is `missing`. @throws AppError `credential_store_*`. */

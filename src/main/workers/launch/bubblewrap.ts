@@ -22,8 +22,8 @@ export interface Sandbox extends Launcher {
 
 export interface BubblewrapDeps {
   clock: Clock
-  /** `PATH` of the host. */
-  path: string | undefined
+  /** `PATH` of the host, which may be learned late. */
+  path: () => string | undefined
   /** Wheelhouse's own folder: neither it nor what lies above it may be written from inside, and it is not seen there. */
   stateDir: string
   /** Sockets, and folders of them, that are not reached from inside. One that is not there is no error. */
@@ -39,7 +39,7 @@ export function createBubblewrapLauncher(deps: BubblewrapDeps): Sandbox {
   async function find(): Promise<{ program: string; version: string } | string> {
     if (usable !== null) return usable
     if (platform !== 'linux') return 'Confining an agent needs bubblewrap, which is there on Linux alone.'
-    const program = await findProgram('bwrap', deps.path)
+    const program = await findProgram('bwrap', deps.path())
     if (program === null) return 'bubblewrap is not installed.'
     const version = /(\d+)\.(\d+)\.\d+/.exec((await run(program, ['--version'])) ?? '')
     if (version === null || !isRecent(Number(version[1]), Number(version[2]))) {

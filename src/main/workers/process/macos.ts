@@ -6,7 +6,8 @@ import { sharedScan } from './source.ts'
 const COMMAND_MS = 5_000
 const COMMAND_BYTES = 16 * 1_024 * 1_024
 const COLUMNS = 'pid=,ppid=,pgid=,uid=,stat=,lstart='
-const ROW = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S.*?)\s*$/
+/** `nobody` is shown as −2, or as the same without its sign. */
+const ROW = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(-?\d+)\s+(\S+)\s+(\S.*?)\s*$/
 
 /** One line of `ps`; null when it is not in that form. `lstart` is kept verbatim but for runs of blanks. */
 export function parsePsRow(line: string): ProcessRow | null {

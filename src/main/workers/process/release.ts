@@ -31,18 +31,13 @@ export function closeOptions(
 
 export async function releaseProcess(parts: ReleaseParts): Promise<ReleaseOutcome> {
   const { table, clock, workerId, process: leader, options } = parts
-  const seen = new Map<number, ProcessIdentity>()
+  let seen: readonly ProcessIdentity[] = []
 
-  /** The family now, and whoever was seen before and may have lost its parent since. */
+  /** The family now, and whoever was seen before and may have lost its parent since: by one listing. */
   const familyNow = async (): Promise<readonly ProcessIdentity[]> => {
-    for (const member of await table.family(leader, workerId)) seen.set(member.pid, member)
-    const living: ProcessIdentity[] = []
-    for (const member of seen.values()) {
-      const now = await table.lookup(member.pid)
-      if (now?.startToken === member.startToken && now.bootId === member.bootId) living.push(member)
-      else seen.delete(member.pid)
-    }
-    return living
+    const [family, before] = await Promise.all([table.family(leader, workerId), table.living(seen)])
+    seen = [...new Map([...before, ...family].map((member) => [member.pid, member])).values()]
+    return seen
   }
 
   const isGone = async (): Promise<boolean> => {
@@ -120,14 +115,10 @@ export async function endEach(
   targets: readonly ProcessIdentity[],
   graceMs: number,
 ): Promise<readonly ProcessIdentity[]> {
-  const living = async (): Promise<readonly ProcessIdentity[]> => {
-    const found = await Promise.all(targets.map(async (target) => [target, await table.lookup(target.pid)] as const))
-    return found.filter(([target, now]) => now?.startToken === target.startToken).map(([target]) => target)
-  }
   const waited = async (ms: number): Promise<readonly ProcessIdentity[]> => {
     const deadline = clock.monotonicMs() + ms
     for (;;) {
-      const left = await living()
+      const left = await table.living(targets)
       if (left.length === 0 || clock.monotonicMs() >= deadline) return left
       await clock.sleep(LIMITS.confirmPollMs[0])
     }

@@ -148,6 +148,13 @@ export function createProcessTable({
         .filter((row) => same === null || (!belongs(row, same) && row.pid !== same.pid))
         .map((row) => identityOf(row, bootId))
     },
+    async living(members) {
+      if (members.length === 0) return members
+      const [bootId, rows] = await Promise.all([source.bootId(), source.rows()])
+      if (bootId === null || rows === null) return members
+      const tokens = new Map(rows.filter((row) => !row.zombie).map((row) => [row.pid, row.startToken]))
+      return members.filter((member) => member.bootId === bootId && tokens.get(member.pid) === member.startToken)
+    },
     async marked(workerId) {
       const [bootId, rows] = await Promise.all([source.bootId(), source.rows()])
       if (bootId === null || rows === null) return null
@@ -211,6 +218,7 @@ export function createUnsupportedTable(): ProcessTable {
     owns: () => Promise.resolve({ owns: null, reason: 'platform_unsupported' }),
     members: () => Promise.resolve(null),
     family: () => Promise.resolve([]),
+    living: (members) => Promise.resolve(members),
     marked: () => Promise.resolve(null),
     tree: () => Promise.resolve(null),
     signal: () => Promise.resolve('refused'),

@@ -15,7 +15,7 @@ import type { Harness } from '../harness.ts'
 
 const PATH = process.env['PATH']
 const launcherAt = (stateDir: string, more: object = {}) =>
-  createBubblewrapLauncher({ clock, path: PATH, stateDir, ...more })
+  createBubblewrapLauncher({ clock, path: () => PATH, stateDir, ...more })
 
 async function listening(path: string): Promise<{ path: string } & AsyncDisposable> {
   const server = createServer((socket) => socket.destroy()).listen(path)
@@ -69,11 +69,12 @@ describe.runIf(process.platform === 'linux')('a confined worker', () => {
     const refused = { code: 'launch_scope_unsupported', started: 'never' }
     const confine = (writable: string[]) => ({ confine: { network: 'host' as const, writable, readOnly: [] } })
     expect(await open({ confine: null })).toMatchObject(refused)
-    // The folder of the state, what lies above it, and what is no folder at all.
-    for (const path of ['/', h.dir, `${h.dir}/..`, '/no/such/folder', 'relative']) {
+    // The folder of the state, what lies above it or leads to it, and what is no folder at all.
+    symlinkSync(h.dir, `${h.dir}/link`)
+    for (const path of ['/', h.dir, `${h.dir}/link`, `${h.dir}/..`, '/no/such/folder', 'relative']) {
       expect(await open(confine([path]))).toMatchObject(refused)
     }
-    expect(await open(confine([]), launcherAt('/var/lib/x', { path: '/nowhere' }))).toMatchObject(refused)
+    expect(await open(confine([]), launcherAt('/var/lib/x', { path: () => '/nowhere' }))).toMatchObject(refused)
     expect(await launcherAt('/var/lib/x', { platform: 'darwin' }).trial()).toContain('Linux alone')
     expect(await launcherAt('/var/lib/x').trial()).toBe(null)
     const route = { argv: [], config: {}, envSet: {}, envUnset: [] }

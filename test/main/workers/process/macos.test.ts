@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { createMacosSource, parsePs, parsePsRow } from '../../../../src/main/workers/process/macos.ts'
 import type { RunCommand } from '../../../../src/main/workers/process/macos.ts'
-import { createProcessTable } from '../../../../src/main/workers/process/table.ts'
+import { releaseProcess } from '../../../../src/main/workers/process/release.ts'
+import { createPlatformTable, createProcessTable } from '../../../../src/main/workers/process/table.ts'
 import { createFakeClock } from '../../../support/clock.ts'
 
 const uid = process.getuid?.() ?? 0
@@ -13,6 +14,7 @@ const LISTING = [
   `  703   702   703   ${uid} Z    Sun Nov 29 10:00:03 2026`,
   `  704   702   704 99999 S    Sun Nov 29 10:00:04 2026`,
   `  800     1   800   ${uid} S    Sun Nov 29 10:00:05 2026`,
+  `  801     1   801    -2 Ss   Thu Nov  5 10:00:05 2026    `,
   '',
 ].join('\n')
 
@@ -39,7 +41,7 @@ describe('processes on macOS', () => {
   })
 
   test('a listing with a line that cannot be read proves nothing', () => {
-    expect(parsePs(LISTING)).toHaveLength(7)
+    expect(parsePs(LISTING)).toHaveLength(8)
     expect(parsePs(`${LISTING}ps: something went wrong\n`)).toBeNull()
   })
 
@@ -54,9 +56,55 @@ describe('processes on macOS', () => {
     expect(await table.lookup(9_999)).toBeNull()
   })
 
+  test('P-6 a release that ends with its input asks ps no more than sixteen times, one that is killed neither', async () => {
+    for (const stubborn of [false, true]) {
+      let asked = 0
+      let alive = true
+      const run: RunCommand = async (file, args) => {
+        asked += file === '/bin/ps' ? 1 : 0
+        const answer = await listing(file, args)
+        if (alive) return answer
+        const rows = LISTING.split('\n').filter((line) => !/^ *70[0-4] /.test(line))
+        if (args.includes('-A')) return { code: 0, stdout: rows.join('\n') }
+        return /^70[0-4]$/.test(args.at(-1) ?? '') ? { code: 1, stdout: '' } : answer
+      }
+      const clock = createFakeClock()
+      const kill = (_pid: number, signal: string | number): void => {
+        if (!alive) throw Object.assign(new Error('none'), { code: 'ESRCH' })
+        if (signal === 'SIGKILL') alive = false
+      }
+      const table = createProcessTable({ source: createMacosSource(run), clock, hostPid: 800, kill })
+      const leader = await table.lookup(700)
+      if (leader === null) throw new Error('no leader')
+      asked = 0
+      const outcome = await releaseProcess({
+        table,
+        clock,
+        workerId: 'worker',
+        process: leader,
+        options: { closeStdinMs: 1, termGraceMs: 0, confirmMs: 5_000 },
+        endStdin() {
+          alive = stubborn
+          return Promise.resolve(!stubborn)
+        },
+      })
+      expect(outcome).toEqual({ kind: 'gone', strongest: stubborn ? 'kill' : 'stdin', strays: [] })
+      expect(asked).toBeLessThanOrEqual(16)
+    }
+  })
+
   test('without an answer of ps nobody is known', async () => {
     const silent: RunCommand = () => Promise.resolve({ code: null, stdout: '' })
     const table = createProcessTable({ source: createMacosSource(silent), clock: createFakeClock(), hostPid: 800 })
     expect(await table.lookup(700)).toMatchObject({ exact: false })
+  })
+
+  test.each([
+    ['linux', true],
+    ['darwin', true],
+    ['win32', false],
+    ['freebsd', false],
+  ] as const)('WK-34 %s has a table of its own: %s', (platform, supported) => {
+    expect(createPlatformTable(createFakeClock(), platform).supported).toBe(supported)
   })
 })
