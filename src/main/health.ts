@@ -24,7 +24,7 @@ export async function checkHealth(
 }
 
 async function agentChecks(preflights: Preflights, signal: AbortSignal): Promise<Check[]> {
-  const checks = preflights.list().map(async ({ agent }): Promise<Check[]> => {
+  const checks = (await preflights.list()).map(async ({ agent }): Promise<Check[]> => {
     try {
       const { preflight } = await preflights.run(agent.id, signal)
       return (preflight?.checks ?? []).map((check) => ({

@@ -246,7 +246,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
     timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     port: createFiringPort(runtime, runtimes),
   })
-  const preflights = createPreflights({ clock, ids, agents, workers, hostEnv, environment })
+  const preflights = createPreflights({ ids, agents, workers, hostEnv, environment })
   const views = createViews({ runtime, executor, runtimes, agents })
 
   const sources = createSources({

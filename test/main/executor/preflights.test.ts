@@ -28,7 +28,7 @@ beforeEach(() => {
     driver: () => driver,
     privateDir: (workerId) => Promise.resolve(dir.at(workerId)),
   }
-  const agents: Agents = { list: () => [CODEX], get: () => CODEX }
+  const agents: Pick<Agents, 'list' | 'get'> = { list: () => [CODEX], get: () => CODEX }
   const hostEnv = (name: string): string | undefined => (name === 'PATH' ? dir.path : undefined)
   preflights = createPreflights({ ids: createFakeIds(), agents, workers, hostEnv, environment: Promise.resolve() })
 })

@@ -76,7 +76,7 @@ export function systemHandlers(deps: SystemHandlerDeps): HandlersOf<typeof syste
     },
     'agents.list': async () => ({
       agents: await Promise.all(
-        preflights.list().map(async (each) => ({
+        (await preflights.list()).map(async (each) => ({
           ...agentView(each),
           ...(each.agent.project === 'codex' ? { unasked: await deps.codexRules() } : {}),
           whyNotConfined: await deps.whyNotConfined(each.agent.id, null),
@@ -91,7 +91,7 @@ export function systemHandlers(deps: SystemHandlerDeps): HandlersOf<typeof syste
       const added = preflight.failed === null || evenSo
       if (added) {
         await ownAgents.add(agent)
-        preflights.keep(agent.id, preflight)
+        await preflights.keep(agent, preflight)
       }
       return { agent: agentView({ agent, preflight }), added }
     },
