@@ -48,14 +48,30 @@ function keepAddress(url: string): string {
   return url
 }
 
+/**
+ * Where a web address leads: its host whole and as the network knows it, whatever stands before or behind it. `isPlain`: the
+ * address says just that by itself. Null: it leads nowhere.
+ */
+function webTarget(href: string): { shown: string; isPlain: boolean } | null {
+  const url = WEB.test(href) ? URL.parse(href) : null
+  if (url === null) return null
+  const rest = url.pathname + url.search + url.hash
+  const whole = url.origin + rest
+  return {
+    shown: url.origin + (rest === '/' ? '' : shortenMiddle(rest, 56)),
+    isPlain: whole === href || whole === `${href}/`,
+  }
+}
+
 function Link({ href = '', children }: ComponentProps<'a'>) {
+  const web = webTarget(href)
   const target = (
     <span className={styles.target}>
       {' '}
-      (<Revealed text={shortenMiddle(href, 80)} />)
+      (<Revealed text={web?.shown ?? shortenMiddle(href, 80)} />)
     </span>
   )
-  if (!WEB.test(href)) {
+  if (web === null) {
     return (
       <span className={styles.inert} title={strings.content.inertLink}>
         {children}
@@ -63,7 +79,7 @@ function Link({ href = '', children }: ComponentProps<'a'>) {
       </span>
     )
   }
-  const says = typeof children === 'string' && children === href
+  const says = children === href && web.isPlain
   return (
     <>
       <a href={href} target="_blank" rel="noreferrer noopener">

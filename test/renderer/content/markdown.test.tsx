@@ -30,6 +30,18 @@ describe("an agent's words", () => {
     expect(page.textContent).toContain('https://evil.example/?q=1')
   })
 
+  test.each([
+    [`https://login.example.com.${'a'.repeat(40)}.evil.test/x/${'b'.repeat(60)}/login.example.com/`, '.evil.test'],
+    [
+      `https://login.example.com:${'a'.repeat(60)}@evil.test/login.example.com/`,
+      '(https://evil.test/login.example.com/)',
+    ],
+    ['https://ex\u0430mple.com', '(https://xn--exmple-4nf.com)'],
+  ])('DT-A22 a link to %s says its whole host, as the network knows it', (href, shown) => {
+    const { container } = render(<Markdown text={`<${href}> and [words](${href})`} />)
+    expect(container.textContent.split(shown).length).toBeGreaterThan(2)
+  })
+
   test('DT-A22 an image from elsewhere is not loaded, one in the text is', () => {
     const page = show('![far](https://evil.example/x.png) ![near](data:image/png;base64,iVBORw0KGgo=)')
     expect([...page.querySelectorAll('img')].map((image) => image.alt)).toEqual(['near'])

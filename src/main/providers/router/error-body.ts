@@ -1,9 +1,8 @@
 /** An upstream's error answer: some Providers echo the key in it, so its bytes are blanked before they leave. */
 import type { Readable, Transform } from 'node:stream'
 import type { Secret } from '../../platform/types.ts'
-import { bodyOf, streamOf } from '../upstream/index.ts'
+import { bodyOf, createBlanker, streamOf } from '../upstream/index.ts'
 import type { AnswerBody } from '../upstream/index.ts'
-import { createBlanker } from './echoes.ts'
 import { createDecoder, isIdentity } from './encodings.ts'
 
 const HELD_BYTES = 65_536

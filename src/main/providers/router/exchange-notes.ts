@@ -1,8 +1,9 @@
 /** What is learnt of one exchange while it runs, and the record made of it at its end. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ErrorCode } from '../../../shared/errors.ts'
-import type { Clock } from '../../platform/types.ts'
+import type { Clock, Secret } from '../../platform/types.ts'
 import type { Attempt } from '../breaker/index.ts'
+import { blankText } from '../upstream/index.ts'
 import type { AnswerSummary } from './answer-watch.ts'
 import type { Endpoint, Exchange, ExchangeEnd, ExchangeFlag, RouteBinding } from './types.ts'
 
@@ -19,6 +20,8 @@ export interface ExchangeNotes {
   requestId: string | null
   end: ExchangeEnd
   summary: AnswerSummary | null
+  /** Of who answers: none of its words that are kept holds it. */
+  key: Secret | null
   /** The try that this exchange ends with. */
   attempt: Attempt | null
   /** Whose answer it is; `index` 0 is the binding's own connection. */
@@ -35,6 +38,8 @@ export function createExchangeNotes(clock: Clock, binding: RouteBinding, endpoin
   let firstByteMs: number | null = null
   let { connectionId } = binding
   let failoverIndex = 0
+  const kept = (text: string | null | undefined): string | null =>
+    text === null || text === undefined ? null : blankText(text, notes.key)
   const notes: ExchangeNotes = {
     modelAsked: null,
     modelSent: binding.upstreamModel,
@@ -48,6 +53,7 @@ export function createExchangeNotes(clock: Clock, binding: RouteBinding, endpoin
     requestId: null,
     end: 'unknown',
     summary: null,
+    key: null,
     attempt: null,
     servedBy(id, index) {
       connectionId = id
@@ -74,9 +80,9 @@ export function createExchangeNotes(clock: Clock, binding: RouteBinding, endpoin
       origin: notes.origin,
       status: notes.status,
       code: notes.code,
-      streamError: notes.summary?.streamError ?? null,
+      streamError: kept(notes.summary?.streamError),
       retryAfterMs: notes.retryAfterMs,
-      requestId: notes.requestId,
+      requestId: kept(notes.requestId),
       failover: failoverIndex > 0,
       stripped: notes.flags.includes('stripped'),
       failoverIndex,
@@ -88,8 +94,8 @@ export function createExchangeNotes(clock: Clock, binding: RouteBinding, endpoin
       totalMs: clock.monotonicMs() - began,
       end: notes.end,
       usage: notes.summary?.usage ?? null,
-      modelReported: notes.summary?.modelReported ?? null,
-      responseId: notes.summary?.responseId ?? null,
+      modelReported: kept(notes.summary?.modelReported),
+      responseId: kept(notes.summary?.responseId),
     }),
   }
   return notes

@@ -93,6 +93,7 @@ async function passAnswer(
   notes.servedBy(binding.connectionId, index)
   notes.modelSent = onward.modelSent
   notes.flags = onward.flags
+  notes.key = key
   notes.answered(answer.status, answer.headers)
   const protocol = binding.routeProtocol
   if (answer.status >= 400) {

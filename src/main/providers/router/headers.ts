@@ -1,7 +1,7 @@
 /** Which headers pass, in both directions. */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import type { Secret } from '../../platform/types.ts'
-import { blankText } from './echoes.ts'
+import { blankText } from '../upstream/index.ts'
 
 const HOP_BY_HOP = ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade']
 

@@ -3,11 +3,11 @@ import type { RawData, WebSocket } from 'ws'
 import { AppError } from '../../../shared/errors.ts'
 import type { Secret } from '../../platform/types.ts'
 import { outcomeOf } from '../breaker/index.ts'
+import { blankBytes } from '../upstream/index.ts'
 import { createFactReader, streamErrorOf, terminalOf } from './answer-facts.ts'
 import type { FactMap } from './answer-facts.ts'
 import { summaryOf } from './answer-watch.ts'
 import { planEdits } from './edits.ts'
-import { blankBytes } from './echoes.ts'
 import { createExchangeNotes } from './exchange-notes.ts'
 import type { ExchangeNotes } from './exchange-notes.ts'
 import type { Flight } from './flights.ts'
@@ -115,6 +115,7 @@ export function createTunnel(deps: TunnelsDeps, { binding, agent, provider, key 
     try {
       if (running !== null) throw new AppError('route_binding_busy', 'A response is still under way on this socket.')
       const notes = createExchangeNotes(clock, binding, 'responses')
+      notes.key = key
       notes.bytesIn = bytes.length
       const reader = createRequestReader({ protocol: 'responses', strip: false })
       reader.write(bytes)

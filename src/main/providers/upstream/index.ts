@@ -1,6 +1,7 @@
 export { checkBaseUrl, judgeAddress, judgeHost, judgeResolved } from './addresses.ts'
 export { bodyOf, streamOf } from './answer-body.ts'
 export type { AnswerBody } from './answer-body.ts'
+export { blankBytes, blankText, createBlanker } from './echoes.ts'
 export { createUpstream } from './upstream.ts'
 export type { UpstreamDeps } from './upstream.ts'
 export { proxyFor, systemProxy } from './proxy.ts'

@@ -1,6 +1,7 @@
 /** One bounded GET of a JSON document: model lists and connection tests. */
 import { AppError } from '../../../shared/errors.ts'
 import { streamOf } from './answer-body.ts'
+import { blankBytes } from './echoes.ts'
 import type { JsonAnswer, JsonRequest, UpstreamAnswer, UpstreamRequest } from './types.ts'
 
 type Send = (request: UpstreamRequest, signal: AbortSignal) => Promise<UpstreamAnswer>
@@ -19,7 +20,8 @@ export async function readJson(send: Send, request: JsonRequest, signal: AbortSi
       },
       deadline,
     )
-    return { status: answer.status, value: parse(await readBounded(answer, request.maxBytes)) }
+    const body = await readBounded(answer, request.maxBytes)
+    return { status: answer.status, value: parse(blankBytes(body, request.auth.key)) }
   } catch (error) {
     if (error instanceof AppError) throw error
     signal.throwIfAborted()

@@ -377,6 +377,20 @@ describe('an error answer', () => {
     expect([headers['x-debug'], headers['x-many']]).toEqual(['Bearer [secret]', 'a, [secret]'])
   })
 
+  test('PR-A50 what is kept of an answer holds it in no field', async () => {
+    const text = `data: {"type":"response.failed","response":{"id":"${CANARY}","model":"${CANARY}","error":{"code":"${CANARY}"}}}\n\n`
+    await using upstream = await startUpstream((_request, response) => {
+      response.setHeader('x-request-id', CANARY)
+      answerEvents(response, text)
+      response.end()
+    })
+    await using to = await startRouter({ baseUrl: upstream.url })
+    expect((await call(to, { path: '/v1/responses', body: BODY })).text).toBe(text)
+    const exchange = await to.exchange()
+    expect(exchange).toMatchObject({ modelReported: '[secret]', responseId: '[secret]', requestId: '[secret]' })
+    expect(JSON.stringify(exchange)).not.toContain(CANARY)
+  })
+
   test('PR-A76 401 stops Claude Code by header and Codex by status; the record keeps it', async () => {
     await using upstream = await startUpstream(unauthorized)
     await using to = await startRouter({ baseUrl: upstream.url })
