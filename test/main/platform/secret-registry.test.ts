@@ -171,11 +171,10 @@ describe('stream', () => {
     )
   })
 
-  test('a megabyte with a hundred secrets takes no noticeable time', () => {
+  // Longer than a test may take, were each secret looked for by itself at each place.
+  test('a megabyte beside a hundred secrets comes through', () => {
     const registry = registryOf(...Array.from({ length: 100 }, (_, index) => `sk-live-${index}-${'x'.repeat(40)}`))
     const text = 'sk-live-1 some ordinary output of a tool, {"with":"json"} and more\n'.repeat(15_000)
-    const startMs = performance.now()
     expect(registry.redact(text)).toBe(text)
-    expect(performance.now() - startMs).toBeLessThan(5_000)
   })
 })
