@@ -18,12 +18,12 @@ export function useKeptFocus(hash: string, pane: RefObject<HTMLElement | null>):
     // A page that was just loaded begins at its top.
     if (!focused.current) return undefined
     const keep = (): void => {
-      if (document.activeElement === document.body) pane.current?.focus()
+      const holder = document.activeElement
+      // A dialog that led here, such as the palette, gives the focus back when it has gone, to what may have gone, too.
+      if (holder?.closest('[data-closed]') != null) frame = requestAnimationFrame(keep)
+      else if (holder === document.body) pane.current?.focus()
     }
-    // The palette gives the focus back first, to what may be gone.
-    let frame = requestAnimationFrame(() => {
-      frame = requestAnimationFrame(keep)
-    })
+    let frame = requestAnimationFrame(keep)
     return () => cancelAnimationFrame(frame)
   }, [hash, pane])
 }

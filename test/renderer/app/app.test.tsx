@@ -148,6 +148,11 @@ describe('keys', () => {
     })
     await screen.findByRole('form', { name: 'New session' })
     await waitFor(() => expect(document.activeElement).toBe(screen.getByRole('main')))
+    screen.getByRole('textbox', { name: 'Prompt' }).focus()
+    await user.keyboard('{Control>}k{/Control}')
+    await user.type(within(await screen.findByRole('dialog')).getByRole('combobox'), 'approvals{Enter}')
+    await screen.findByRole('heading', { name: 'Approvals' })
+    await waitFor(() => expect(document.activeElement).toBe(screen.getByRole('main')))
     // What is beside the views keeps it.
     screen.getByRole('link', { name: 'Health' }).focus()
     await user.keyboard('{Enter}')
