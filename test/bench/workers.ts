@@ -7,7 +7,6 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { readFileSync, readdirSync } from 'node:fs'
 import { createSecret, createSecretRegistry, createSystemClock } from '../../src/main/platform/index.ts'
-import type { Clock } from '../../src/main/platform/types.ts'
 import { LIMITS } from '../../src/main/workers/index.ts'
 import type { Session, Worker } from '../../src/main/workers/index.ts'
 import { createLinuxSource } from '../../src/main/workers/process/linux.ts'
@@ -16,6 +15,7 @@ import { parseLargeLine } from '../../src/main/workers/text/large-line.ts'
 import { createLineReader, parseJsonLine } from '../../src/main/workers/text/line-reader.ts'
 import { createRedactor } from '../../src/main/workers/text/redactor.ts'
 import { createAcpWorkers, never } from '../support/acp-worker.ts'
+import { countedClock } from '../support/counted-clock.ts'
 import { median } from './types.ts'
 import type { Benchmark, Figure } from './types.ts'
 
@@ -143,37 +143,6 @@ const SECONDS = 60
 
 /** What an end waits for is over by then. */
 const SETTLED_MS = 3_000
-
-/** The system's clock, and how many of its timers wait. */
-function countedClock(): { clock: Clock; waiting(): number } {
-  const clock = createSystemClock()
-  const open = new Set<object>()
-  return {
-    waiting: () => open.size,
-    clock: {
-      ...clock,
-      after(ms, fn) {
-        const key = {}
-        open.add(key)
-        const timer = clock.after(ms, () => {
-          open.delete(key)
-          fn()
-        })
-        return {
-          [Symbol.dispose]() {
-            open.delete(key)
-            timer[Symbol.dispose]()
-          },
-        }
-      },
-      async sleep(ms, signal) {
-        const key = {}
-        open.add(key)
-        await clock.sleep(ms, signal).finally(() => open.delete(key))
-      },
-    },
-  }
-}
 
 /** P-4 and P-5. */
 export const workersAtOnce: Benchmark = {

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll } from 'vitest'
 import { z } from 'zod'
 import { createIds, createSecretRegistry, createSystemClock } from '../../../src/main/platform/index.ts'
+import type { Clock } from '../../../src/main/platform/types.ts'
 import type { DriverFactory } from '../../../src/main/workers/drivers/shared/types.ts'
 import { createSupervisor } from '../../../src/main/workers/supervisor.ts'
 import type {
@@ -96,6 +97,7 @@ export interface HarnessOptions {
   env?: Readonly<Record<string, string>>
   change?: (cfg: SessionConfig) => SessionConfig
   processes?: ProcessTable
+  clock?: Clock
 }
 
 export interface Harness extends AsyncDisposable {
@@ -154,7 +156,7 @@ export function createHarness(fixture: DriverFixture, options: HarnessOptions): 
 
   const workers = createSupervisor(
     {
-      clock,
+      clock: options.clock ?? clock,
       ids,
       log,
       paths: { workers: temp.at('workers') },

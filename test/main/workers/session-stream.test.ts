@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { countedClock } from '../../support/counted-clock.ts'
 import { acpFixture } from './drivers/acp-fixture.ts'
 import { clock, createHarness, failure, isAlive, prompt, until } from './harness.ts'
 import type { Harness, HarnessOptions } from './harness.ts'
@@ -67,6 +68,24 @@ describe('the stream of an agent', () => {
     const session = await h.open()
     expect(await failure(session.prompt(prompt('one')))).toMatchObject({ code: 'worker_lost' })
     await until('it is gone', async () => !(await isAlive(h.table, session.process.pid)))
+  })
+
+  test('P-5 a session that is closed, after a turn and in one, leaves no timer behind', async () => {
+    const { clock: counted, waiting } = countedClock()
+    await using h = harness({ scenario: 'ok', clock: counted })
+    const session = await h.open()
+    await session.prompt(prompt('one'))
+    await session.close()
+    await using busy = harness({ scenario: 'hang-turn', clock: counted })
+    const other = await busy.open()
+    const turn = failure(other.prompt(prompt('one')))
+    await until('it works', () => busy.content.length > 0)
+    await other.cancel()
+    await other.close()
+    await turn
+    // What ended is told of by then; nothing of it waits for its time.
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(waiting()).toBe(0)
   })
 
   test('WK-66 closing in a turn cancels it before the input ends', async () => {

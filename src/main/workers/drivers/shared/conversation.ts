@@ -2,7 +2,7 @@
  * One conversation's bookkeeping, the same for every agent. Whatever depends on the order of the wire happens here
  * synchronously, called from the reader; only waiting is asynchronous.
  */
-import { withDeadline } from '../../../platform/index.ts'
+import { withDeadline, within } from '../../../platform/index.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Prompt } from '../../../../shared/vocabulary.ts'
 import { WorkerError } from '../../errors.ts'
@@ -161,7 +161,7 @@ export function createConversation({ started, deps, product, dialect }: Conversa
 
   /** A refusal made at the last moment still counts; a decision that nobody will make does not hold the turn. */
   async function conclude(record: TurnRecord, how: TurnEnd): Promise<void> {
-    await Promise.race([gate.idle(), clock.sleep(limits.decisionDrainMs)])
+    await within(clock, limits.decisionDrainMs, gate.idle())
     gate.abortAll('cancelled')
     if (record.cancelAsked && dialect.afterTurn !== undefined) {
       await dialect.afterTurn(record).catch((error: unknown) => log.warn('clearing up after a turn failed', { error }))
@@ -211,7 +211,8 @@ export function createConversation({ started, deps, product, dialect }: Conversa
     } catch (error) {
       throw cancelError(error, signal)
     }
-    clock.after(limits.cancelGraceMs, () => void endShells(record))
+    const grace = clock.after(limits.cancelGraceMs, () => void endShells(record))
+    void record.done.promise.catch(() => undefined).finally(() => grace[Symbol.dispose]())
     return 'sent'
   }
 
@@ -318,11 +319,9 @@ export function createConversation({ started, deps, product, dialect }: Conversa
         },
       )
       // Whichever comes first waits a little for the other: the last lines, or how it ended.
-      void streamEnd.promise
-        .then(() => Promise.race([worker.exited, clock.sleep(limits.pipeDrainMs)]))
-        .then((exit) => ended(exit ?? null))
+      void streamEnd.promise.then(() => within(clock, limits.pipeDrainMs, worker.exited)).then(ended)
       void worker.exited.then(async (exit) => {
-        await Promise.race([streamEnd.promise, clock.sleep(limits.pipeDrainMs)])
+        await within(clock, limits.pipeDrainMs, streamEnd.promise)
         ended(exit)
       })
     },
@@ -365,7 +364,7 @@ export function createConversation({ started, deps, product, dialect }: Conversa
   /** What was written to a program that is leaving was not taken because it leaves: how it leaves says more. */
   async function whyNotTaken(thrown: unknown): Promise<unknown> {
     if (!(thrown instanceof WorkerError) || thrown.code !== 'session_ended') return thrown
-    return (await Promise.race([ending.promise, clock.sleep(2 * limits.pipeDrainMs)])) ?? thrown
+    return (await within(clock, 2 * limits.pipeDrainMs, ending.promise)) ?? thrown
   }
 
   function openError(error: unknown, signal: AbortSignal): WorkerError {
