@@ -44,7 +44,7 @@ export const SETTINGS = {
   keepInTray: setting({
     schema: z.boolean(),
     default: true,
-    about: 'Keep working in the tray when the last window closes.',
+    about: 'The app keeps working in the tray when its last window closes.',
   }),
   notifications: setting({
     schema: z.boolean(),
