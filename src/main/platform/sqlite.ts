@@ -1,4 +1,4 @@
-import { chmodSync, existsSync } from 'node:fs'
+import { chmodSync, statSync } from 'node:fs'
 import { readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
@@ -49,7 +49,14 @@ export async function openStore({ path, backupDir, migrations, clock, log }: Sto
 
 /** Looks through a read-only connection, which cannot even move the write-ahead log into the file when it closes. */
 function refuseForeign(path: string, migrations: readonly Migration[]): void {
-  if (!existsSync(path)) return
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found === undefined) return
+  // SQLite would wait for a pipe's other end, and write into a device.
+  if (!found.isFile()) {
+    throw new AppError('persistence_failed', 'The database was not opened because it is no regular file.', {
+      detail: path,
+    })
+  }
   const db = new Sqlite(path, { readonly: true, timeout: BUSY_TIMEOUT_MS })
   try {
     pendingMigrations(db, migrations)

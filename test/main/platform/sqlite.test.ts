@@ -37,6 +37,21 @@ function checksums(path: string): string {
 }
 
 describe('opening', () => {
+  test('refuses a pipe, a folder and a device in its place, and waits for none', async () => {
+    using dir = createTempDir()
+    execFileSync('mkfifo', [dir.at('pipe')])
+    for (const path of [dir.at('pipe'), dir.path, '/dev/null']) {
+      const options = {
+        path,
+        backupDir: dir.at('backups'),
+        migrations: [],
+        clock: createFakeClock(),
+        log: createMemoryLog(),
+      }
+      await expect(openStore(options)).rejects.toMatchObject({ code: 'persistence_failed', detail: path })
+    }
+  })
+
   test('sets WAL, FULL, foreign keys and a short busy timeout, also on a file that exists', async () => {
     using dir = createTempDir()
     for (let round = 0; round < 2; round++) {
