@@ -1,4 +1,7 @@
 /** What an agent's lines cost until they are content and updates, against a splitter that only parses their JSON. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
 import { createIds, createSecret, createSecretRegistry, createSystemClock } from '../../src/main/platform/index.ts'
 import { createAcpConversation } from '../../src/main/workers/drivers/acp/session.ts'
 import { openSession as openClaude } from '../../src/main/workers/drivers/claude/session.ts'
@@ -267,14 +270,27 @@ async function cost(agent: Agent): Promise<Figure> {
   }
 }
 
+const AGENTS: readonly Agent[] = [acp, claude, codex]
+
+/** What a line of that agent costs, measured in this process. */
+export function costOf(name: string): Promise<Figure> {
+  const agent = AGENTS.find((each) => each.name === name)
+  if (agent === undefined) throw new Error(`there is no agent ${name}`)
+  return cost(agent)
+}
+
 /** P-1. */
 export const agentStreams: Benchmark = {
   name: 'agent-streams',
   group: 'workers',
-  how: `${LINES} lines of 1 KiB from an agent, half text and half tool calls, from bytes to validated and redacted content and updates, against a bare splitter that only parses the JSON, block by block in turn. Best of ${ROUNDS}.`,
+  how: `${LINES} lines of 1 KiB from an agent, half text and half tool calls, from bytes to validated and redacted content and updates, against a bare splitter that only parses the JSON, block by block in turn. Each agent in a process of its own, so that none pays for what another left. Best of ${ROUNDS}.`,
   async run() {
     const figures: Figure[] = []
-    for (const agent of [acp, claude, codex]) figures.push(await cost(agent))
+    for (const { name } of AGENTS) {
+      const child = fork(join(import.meta.dirname, 'agent-stream-process.ts'), [name])
+      const [figure] = (await once(child, 'message')) as [Figure]
+      figures.push(figure)
+    }
     return figures
   },
 }

@@ -18,6 +18,8 @@ import type { Delta, Item, ItemNote } from './wire.ts'
 
 /** Output of a running command is shown again at most this often. */
 const OUTPUT_EVERY_MS = 250
+/** Of what was not shown yet: its first is, at once. */
+const LONG_AGO_MS = -OUTPUT_EVERY_MS
 /** Of a running command's output the newest is kept; the finished item brings all of it. */
 const OUTPUT_CHARS = 65_536
 
@@ -33,7 +35,7 @@ interface Known {
   threadId: string
   /** What it printed so far; null: nothing. */
   output: { shown: string; stream: ReturnType<Redactor['stream']> } | null
-  shownAtMs: number
+  outputShownAtMs: number
   /** An MCP call that a question was matched with already. */
   wasAsked: boolean
 }
@@ -143,7 +145,7 @@ export function createItemLog({ conversation, clock, family, isCurrent }: ItemLo
         turnId,
         threadId,
         output: null,
-        shownAtMs: clock.monotonicMs(),
+        outputShownAtMs: LONG_AGO_MS,
         wasAsked: false,
       }
       show(remember(entry), 'started')
@@ -156,7 +158,7 @@ export function createItemLog({ conversation, clock, family, isCurrent }: ItemLo
       const view = viewOf(item, true)
       const before = known.get(item.id)
       const parts = { id: item.id, item: null, view, turnId, threadId }
-      const entry: Known = { ...parts, output: null, shownAtMs: 0, wasAsked: before?.wasAsked ?? false }
+      const entry: Known = { ...parts, output: null, outputShownAtMs: LONG_AGO_MS, wasAsked: before?.wasAsked ?? false }
       if (view.status === 'declined' && isRunning(entry)) conversation.refused(item.id, view.name, view.tool)
       if (item.type === 'collabAgentToolCall') item.receiverThreadIds.forEach(family.add)
       if (before === undefined) show(entry, 'started')
@@ -174,8 +176,8 @@ export function createItemLog({ conversation, clock, family, isCurrent }: ItemLo
       entry.output ??= { shown: '', stream: conversation.redactor.stream() }
       entry.output.shown = (entry.output.shown + entry.output.stream.push(found.delta)).slice(-OUTPUT_CHARS)
       const now = clock.monotonicMs()
-      if (now - entry.shownAtMs < OUTPUT_EVERY_MS) return
-      entry.shownAtMs = now
+      if (now - entry.outputShownAtMs < OUTPUT_EVERY_MS) return
+      entry.outputShownAtMs = now
       entry.view = { ...entry.view, status: 'in_progress', content: outputContent(entry.output.shown, null) }
       show(entry, 'updated')
     },

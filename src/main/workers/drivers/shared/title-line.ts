@@ -8,8 +8,9 @@ const TITLE_CHARS = 200
  */
 export function titleLine(text: string, redactor: Pick<Redactor, 'exact' | 'beginning'>): string {
   const said = text.trim()
-  const lineBreak = said.indexOf('\n')
-  const end = Math.min(lineBreak === -1 ? said.length : lineBreak, TITLE_CHARS)
-  if (end === said.length) return redactor.exact(said)
-  return `${redactor.beginning(said.slice(0, end)).trimEnd().toWellFormed()} …`
+  const head = said.slice(0, TITLE_CHARS)
+  const lineBreak = head.indexOf('\n')
+  const line = lineBreak === -1 ? head : head.slice(0, lineBreak)
+  if (line.length === said.length) return redactor.exact(said)
+  return `${redactor.beginning(line).trimEnd().toWellFormed()} …`
 }
