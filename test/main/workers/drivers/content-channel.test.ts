@@ -60,6 +60,13 @@ describe('content', () => {
     ])
   })
 
+  test('W-61 W-26 a title of a call is one short line, and no cut leaves a part of a secret', () => {
+    const { channel, items } = channelOf()
+    channel.write(1, tool({ title: `${'x'.repeat(190)}${KEY}` }), false)
+    channel.write(1, tool({ title: `echo ${KEY}\nand more` }), false)
+    expect(items).toMatchObject([{ title: `${'x'.repeat(190)} …` }, { title: 'echo [secret] …' }])
+  })
+
   test('W-61 output that is not complete keeps back what may be the beginning of a secret', () => {
     const { channel, items } = channelOf()
     const output = (said: string, phase: ToolBody['phase']): ToolBody =>

@@ -9,7 +9,7 @@ import { readInput } from '../../../../src/main/workers/drivers/claude/tools.ts'
 import { readAssistant, readBlock, readStreamEvent } from '../../../../src/main/workers/drivers/claude/wire.ts'
 import { keepNewest } from '../../../../src/main/workers/drivers/shared/keep-newest.ts'
 import { createNewest } from '../../../../src/main/workers/drivers/shared/newest.ts'
-import { titleLine } from '../../../../src/main/workers/drivers/shared/title-line.ts'
+import { titleLine, titleSource } from '../../../../src/main/workers/drivers/shared/title-line.ts'
 import { createRedactor } from '../../../../src/main/workers/text/redactor.ts'
 
 /** Right more often than not, so that whole objects are right often enough. */
@@ -295,11 +295,23 @@ describe('titleLine, W-61', () => {
     ['ls -ls\nsecond', 'ls -ls …'],
   ])('W-26 of %j is %j', (text, title) => {
     expect(titleLine(text, redactor)).toBe(title)
+    expect(titleLine(titleSource(text), redactor)).toBe(title)
+  })
+
+  test('W-26 what is kept of a text makes the same title, and is no longer than one', () => {
+    const parts = fc.constantFrom('a', ' ', '\n', '😀', '\ud83d', key, key.slice(0, 8), 'x'.repeat(60), 'y'.repeat(199))
+    fc.assert(
+      fc.property(fc.array(parts, { maxLength: 8 }), (chosen) => {
+        const text = chosen.join('')
+        const source = titleSource(text)
+        expect(titleLine(source, redactor)).toBe(titleLine(text, redactor))
+        expect(source.length).toBeLessThanOrEqual(202)
+      }),
+    )
   })
 })
 
 describe('what is remembered of the calls of an ACP agent', () => {
-  const redactor = createRedactor(createSecretRegistry(), { secrets: [], env: {}, dirs: [] })
   const said = 'x'.repeat(400)
 
   test.each([
@@ -309,16 +321,15 @@ describe('what is remembered of the calls of an ACP agent', () => {
     ['title', { title: said }],
     ['meta', { _meta: { [said]: undefined } }],
   ])('W-26 is bounded by how much it is: %s', (_, parts) => {
-    const tools = createToolCalls({ toolCalls: 1_024, toolCallChars: 2_000 }, redactor)
+    const tools = createToolCalls({ toolCalls: 1_024, toolCallChars: 2_000 })
     for (const toolCallId of ['a', 'b', 'c', 'd', 'e']) tools.merge({ toolCallId, ...parts })
     expect(tools.merge({ toolCallId: 'e' }).first).toBe(false)
     expect(tools.merge({ toolCallId: 'a' }).first).toBe(true)
   })
 
-  test('W-26 a title is cut where it is shown, and whole where a person judges the call', () => {
-    const tools = createToolCalls({ toolCalls: 1_024, toolCallChars: 2_000 }, redactor)
+  test('W-26 a title is whole where a person judges the call', () => {
+    const tools = createToolCalls({ toolCalls: 1_024, toolCallChars: 2_000 })
     const { tool } = tools.merge({ toolCallId: 'a', title: said })
     expect(tool.title).toBe(said)
-    expect(tools.body('a', tool, true)).toMatchObject({ title: `${'x'.repeat(200)} …` })
   })
 })

@@ -40,7 +40,7 @@ export function createAcpConversation(
   mode: PermissionMode,
 ): AcpConversation {
   const { worker, cfg, limits, redactor } = started
-  const tools = createToolCalls(limits, redactor)
+  const tools = createToolCalls(limits)
   const { product } = profile
   let lastUsage: Usage | null = null
   let messages = 0

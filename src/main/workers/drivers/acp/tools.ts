@@ -1,10 +1,9 @@
 /** What the agent said of its tool calls so far: updates carry only what changed. */
 import type { ToolContent, ToolKind, ToolStatus } from '../../../../shared/vocabulary.ts'
 import type { Limits } from '../../limits.ts'
-import type { ContentBody, Redactor } from '../../types.ts'
+import type { ContentBody } from '../../types.ts'
 import { isObject } from '../shared/is-object.ts'
 import { createNewest } from '../shared/newest.ts'
-import { titleLine } from '../shared/title-line.ts'
 import type { ToolCall, ToolCallContent } from './wire.ts'
 
 export interface KnownTool {
@@ -29,10 +28,7 @@ export interface ToolCalls {
   body(toolCallId: string, tool: KnownTool, first: boolean): ContentBody
 }
 
-export function createToolCalls(
-  limits: Pick<Limits, 'toolCalls' | 'toolCallChars'>,
-  redactor: Pick<Redactor, 'exact' | 'beginning'>,
-): ToolCalls {
+export function createToolCalls(limits: Pick<Limits, 'toolCalls' | 'toolCallChars'>): ToolCalls {
   const known = createNewest<KnownTool>({ count: limits.toolCalls, total: limits.toolCallChars })
 
   return {
@@ -66,7 +62,7 @@ export function createToolCalls(
         phase: finished ? 'finished' : first ? 'started' : 'updated',
         tool: tool.kind,
         name: tool.name,
-        title: titleLine(tool.title, redactor),
+        title: tool.title,
         status,
         paths: tool.paths,
         content: contentOf(tool),

@@ -5,7 +5,7 @@
 import type { ToolStatus } from '../../../../shared/vocabulary.ts'
 import { keepNewest } from '../shared/keep-newest.ts'
 import { createNewest } from '../shared/newest.ts'
-import { titleLine } from '../shared/title-line.ts'
+import { titleSource } from '../shared/title-line.ts'
 import type { Conversation } from '../shared/types.ts'
 import { resultContent, toolView } from './tools.ts'
 import type { ToolView } from './tools.ts'
@@ -61,7 +61,7 @@ export function createTranscript({ conversation, used, succeeded }: TranscriptPa
 
   function called(toolCallId: string, name: string, input: unknown): void {
     const view = toolView(name, input)
-    view.title = titleLine(view.title, conversation.redactor)
+    view.title = titleSource(view.title)
     const entry: Known = { view, status: 'pending' }
     const first = known.get(toolCallId) === undefined
     known.set(toolCallId, entry)

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../../platform/types.ts'
 import { keepNewest } from '../shared/keep-newest.ts'
 import { createNewest } from '../shared/newest.ts'
-import { titleLine } from '../shared/title-line.ts'
+import { titleSource } from '../shared/title-line.ts'
 import type { Conversation } from '../shared/types.ts'
 import type { Redactor } from '../../types.ts'
 import type { FileChange } from './file-change.ts'
@@ -29,7 +29,7 @@ interface Known {
   id: string
   /** What a question about it, until it ends, only points at. */
   item: AskedItem | null
-  /** Its title is cut and redacted by now: what is remembered of a call is no more than is shown of it. */
+  /** What is remembered of a call's title is no more than is shown of it. */
   view: ToolView
   turnId: string
   threadId: string
@@ -76,7 +76,7 @@ export function createItemLog({ conversation, clock, family, isCurrent }: ItemLo
 
   function viewOf(item: ToolItem, finished: boolean): ToolView {
     const view = toolView(item, finished)
-    view.title = titleLine(view.title, conversation.redactor)
+    view.title = titleSource(view.title)
     return view
   }
 

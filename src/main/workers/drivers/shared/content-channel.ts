@@ -91,7 +91,7 @@ export function createContentChannel(
       phase: body.phase,
       tool: body.tool,
       name,
-      title: redactor.exact(body.title),
+      title: titleLine(body.title, redactor),
       status: body.status,
       paths: body.paths.length === 0 ? body.paths : body.paths.map(redactor.exact),
       content,
