@@ -10,9 +10,9 @@ export interface PathListener {
   wantsKey(path: JsonPath): boolean
   wantsText(path: JsonPath): boolean
   memberNamed?(path: JsonPath): void
-  /** `memberStart`: where its key begins, or the value itself inside an array. */
   /** Whether what is inside of this object or array is told; by default it is. */
   enters?(path: JsonPath, kind: JsonContainer): boolean
+  /** `memberStart`: where its key begins, or the value itself inside an array. */
   valueStarts?(path: JsonPath, kind: JsonContainer | 'scalar', start: number, memberStart: number): void
   /** `text`: of a wanted string or number, else null. */
   valueEnds(path: JsonPath, kind: JsonContainer | JsonScalar, text: string | null, start: number, end: number): void
