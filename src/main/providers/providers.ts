@@ -181,7 +181,7 @@ export function createProviders(deps: ProvidersDeps): Providers {
         },
       )
       await lock.run(() => stopping.upstream.close())
-      await stopping.usage.flush()
+      await stopping.usage.close()
       stopping.keys.drop()
     },
     failure: () => failure,

@@ -103,14 +103,19 @@ describe('the machine gateway', () => {
   test('PR-A64 what passes it is counted to the token, under no session', async () => {
     const of = async () => (await providers.usage('session', 1)).find(({ key }) => key === '')
     const before = await of()
-    second.answer((_request, response) => {
+    second.answer((request, response) => {
+      const used = '"usage":{"input_tokens":9,"output_tokens":4}'
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.end(
-        'data: {"type":"response.completed","response":{"id":"counted","usage":{"input_tokens":9,"output_tokens":4}}}\n\n',
+        request.method === 'GET'
+          ? '{"data":[]}'
+          : `data: {"type":"response.completed","response":{"id":"counted",${used}}}\n\n`,
       )
     })
     await providers.gateway().setUpstream('codex', secondId)
     await send(port, '/v1/responses', { headers: auth(), body: BODY })
+    // Asks no model.
+    await send(port, '/v1/models?client_version=1', { method: 'GET', headers: auth() })
     await providers.gateway().setUpstream('codex', firstId)
     expect(await of()).toMatchObject({
       requests: (before?.requests ?? 0) + 1,

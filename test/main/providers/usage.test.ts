@@ -107,6 +107,21 @@ test('what the Router refused itself is not counted, and what waits is written a
   expect(await next.providers.usage('day', 30)).toMatchObject([{ requests: 1, input: 20 }])
 })
 
+test('what the disk does not take is counted once it does', async () => {
+  await using world = await createWorld()
+  await using upstream = await createFakeUpstream()
+  const host = await world.open()
+  const { id } = await create(host.providers, customInput('a', upstream.url))
+  const plan = await bind(host, launch(id))
+  upstream.answer(answersWith(['r1', 'r2', 'r2']))
+  host.store.db.exec("CREATE TRIGGER full BEFORE INSERT ON model_requests BEGIN SELECT RAISE(ABORT, 'full'); END")
+  for (const _ of ['r1', 'r2']) expect(await ask(plan)).toBe(200)
+  expect(await host.providers.usage('day', 30)).toEqual([])
+  host.store.db.exec('DROP TRIGGER full')
+  expect(await ask(plan)).toBe(200)
+  expect(await host.providers.usage('day', 30)).toMatchObject([{ requests: 2, input: 40 }])
+})
+
 test('after 90 days single requests become totals of their day, and add up as before', async () => {
   await using world = await createWorld()
   await using upstream = await createFakeUpstream()

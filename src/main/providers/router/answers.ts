@@ -1,6 +1,7 @@
 /** How an upstream's answer leaves: streams as they come, errors with the key blanked. */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Secret } from '../../platform/types.ts'
+import { headerText } from '../upstream/index.ts'
 import type { UpstreamAnswer } from '../upstream/index.ts'
 import { watchEvents, watchJson } from './answer-watch.ts'
 import { isIdentity } from './encodings.ts'
@@ -25,8 +26,8 @@ interface Answering {
 /** A 2xx answer. An end without its terminal event is made to look like what it is: a failure. */
 export async function answerStream({ answer, response, protocol, notes, key }: Answering): Promise<void> {
   const headers = agentHeaders(answer.headers, key)
-  const readable = isIdentity(answer.headers['content-encoding'])
-  const isEvents = /^text\/event-stream\b/i.test(answer.headers['content-type'] ?? '')
+  const readable = isIdentity(headerText(answer.headers, 'content-encoding'))
+  const isEvents = /^text\/event-stream\b/i.test(headerText(answer.headers, 'content-type') ?? '')
   // An event of ours may follow.
   if (isEvents) delete headers['content-length']
   const watch = !readable ? null : isEvents ? watchEvents(protocol) : watchJson(protocol)
@@ -52,31 +53,33 @@ export async function answerStream({ answer, response, protocol, notes, key }: A
   }
   if (!isCut) return void response.end()
   if (isEvents && terminal === null && watch?.atBoundary() === true) return void response.end(disconnectEvent(protocol))
-  // A turn later, so that what came before the cut has left.
-  setImmediate(() => response.destroy())
+  cutLater(response)
 }
 
 /** A status of 400 or more. */
 export async function answerError({ answer, response, protocol, notes, key }: Answering): Promise<void> {
-  const held = await holdErrorBody(answer.body, answer.headers['content-encoding'], key)
+  const held = await holdErrorBody(answer.body, headerText(answer.headers, 'content-encoding'), key)
   const { status, headers } = mapUnauthorized(answer.status, agentHeaders(answer.headers, key), protocol)
   delete headers['content-length']
   if (held.decoded) delete headers['content-encoding']
   if (held.rest === null && !held.cut) headers['content-length'] = held.head.length
   response.writeHead(status, headers)
-  if (held.head.length > 0) {
-    response.write(held.head)
-    notes.sent(held.head.length)
-  }
+  response.write(held.head)
+  if (held.head.length > 0) notes.sent(held.head.length)
   if (held.rest === null) {
-    if (held.cut) response.destroy()
+    if (held.cut) cutLater(response)
     else response.end()
     return
   }
   const end = await relay(held.rest, response, (chunk) => notes.sent(chunk.length))
   if (end === 'ended') response.end()
-  else if (end === 'upstream_gone') response.destroy()
+  else if (end === 'upstream_gone') cutLater(response)
   else notes.end = 'client_aborted'
+}
+
+/** A turn later, so that what came before the cut has left. */
+function cutLater(response: ServerResponse): void {
+  setImmediate(() => response.destroy())
 }
 
 /** A dead key: Codex would ask six times and refresh the user's login, Claude Code goes on unless it is told not to. */

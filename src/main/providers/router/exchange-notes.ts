@@ -1,9 +1,9 @@
 /** What is learnt of one exchange while it runs, and the record made of it at its end. */
-import type { IncomingHttpHeaders } from 'node:http'
 import type { ErrorCode } from '../../../shared/errors.ts'
 import type { Clock, Secret } from '../../platform/types.ts'
 import type { Attempt } from '../breaker/index.ts'
 import { blankText } from '../upstream/index.ts'
+import type { AnswerHeaders } from '../upstream/index.ts'
 import type { AnswerSummary } from './answer-watch.ts'
 import type { Endpoint, Exchange, ExchangeEnd, ExchangeFlag, RouteBinding } from './types.ts'
 
@@ -28,7 +28,7 @@ export interface ExchangeNotes {
   servedBy(connectionId: string, index: number): void
   /** Called with each chunk of the answer's body. */
   sent(bytes: number): void
-  answered(status: number, headers: IncomingHttpHeaders): void
+  answered(status: number, headers: AnswerHeaders): void
   record(n: number): Exchange
 }
 
@@ -101,15 +101,21 @@ export function createExchangeNotes(clock: Clock, binding: RouteBinding, endpoin
   return notes
 }
 
-/** `retry-after-ms`, else `retry-after` in seconds or as a date. */
-export function retryAfterMs(headers: IncomingHttpHeaders, nowMs: number): number | null {
-  const exact = Number(single(headers['retry-after-ms']) ?? Number.NaN)
-  if (Number.isFinite(exact) && exact >= 0) return exact
-  const text = headers['retry-after']
-  if (text === undefined || text === '') return null
-  const seconds = Number(text)
-  if (Number.isFinite(seconds)) return seconds >= 0 ? seconds * 1_000 : null
-  const atMs = Date.parse(text)
+/** A longer wait is none that anybody waits for; its sum with a time stays a time. */
+const LONGEST_WAIT_MS = 86_400_000
+
+/** `retry-after-ms`, else `retry-after` in seconds or as a date; at most a day. */
+export function retryAfterMs(headers: AnswerHeaders, nowMs: number): number | null {
+  const wait = waitIn(single(headers['retry-after-ms']) ?? '', single(headers['retry-after']) ?? '', nowMs)
+  return wait === null || wait < 0 ? null : Math.min(wait, LONGEST_WAIT_MS)
+}
+
+function waitIn(ms: string, secondsOrDate: string, nowMs: number): number | null {
+  if (ms !== '' && Number(ms) >= 0) return Number(ms)
+  if (secondsOrDate === '') return null
+  const seconds = Number(secondsOrDate)
+  if (!Number.isNaN(seconds)) return seconds * 1_000
+  const atMs = Date.parse(secondsOrDate)
   return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs)
 }
 

@@ -5,7 +5,7 @@
 import { AppError } from '../../../shared/errors.ts'
 import type { Secret } from '../../platform/types.ts'
 import { faultOf, isTransport } from '../breaker/index.ts'
-import { upstreamUrl } from '../upstream/index.ts'
+import { headerText, upstreamUrl } from '../upstream/index.ts'
 import type { UpstreamAnswer } from '../upstream/index.ts'
 import { isIdentity } from './encodings.ts'
 import type { ExchangeCall, ExchangeDeps } from './exchange.ts'
@@ -142,8 +142,9 @@ async function failureOf(
   const { status, headers, body } = served.answer
   if (SERVER_FAILURES.has(status)) return { kind: 'failed', served }
   if (status === 429) return { kind: on429 ? 'answered' : 'none', served }
-  const isEvents = /^text\/event-stream\b/i.test(headers['content-type'] ?? '')
-  if (status !== 200 || !isEvents || !isIdentity(headers['content-encoding'])) return { kind: 'none', served }
+  const isEvents = /^text\/event-stream\b/i.test(headerText(headers, 'content-type') ?? '')
+  if (status !== 200 || !isEvents || !isIdentity(headerText(headers, 'content-encoding')))
+    return { kind: 'none', served }
   const error = await firstError(body)
   const fault = error === null ? null : faultOf(error)
   if (fault === 'server') return { kind: 'failed', served }

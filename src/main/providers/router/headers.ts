@@ -1,7 +1,8 @@
 /** Which headers pass, in both directions. */
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
+import type { OutgoingHttpHeaders } from 'node:http'
 import type { Secret } from '../../platform/types.ts'
-import { blankText } from '../upstream/index.ts'
+import { blankText, headerText } from '../upstream/index.ts'
+import type { AnswerHeaders } from '../upstream/index.ts'
 
 const HOP_BY_HOP = ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade']
 
@@ -50,15 +51,15 @@ export function upstreamHeaders(raw: readonly string[], keepEncoding: boolean): 
     if (DROPPED_INBOUND.has(name) || named.includes(name) || startsWithOneOf(name, DROPPED_INBOUND_PREFIXES)) continue
     if (name === 'content-encoding' && !keepEncoding) continue
     const value = raw[index + 1] ?? ''
-    const before = headers[name]
+    const before = Object.hasOwn(headers, name) ? headers[name] : undefined
     headers[name] = before === undefined ? value : [before, value].flat()
   }
   return headers
 }
 
 /** What of the upstream's headers reaches the agent; the key in none of them. */
-export function agentHeaders(upstream: IncomingHttpHeaders, key: Secret | null): OutgoingHttpHeaders {
-  const named = tokensOf(upstream.connection)
+export function agentHeaders(upstream: AnswerHeaders, key: Secret | null): OutgoingHttpHeaders {
+  const named = tokensOf(headerText(upstream, 'connection'))
   const headers: OutgoingHttpHeaders = {}
   for (const name of Object.keys(upstream)) {
     const value = upstream[name]

@@ -16,15 +16,15 @@ export function createPeerCheck(options: { uid: number | null; log: Log }): (soc
   return async (socket) => {
     const { uid } = options
     if (uid === null) return 'unknown'
-    const { localPort, remotePort } = socket
-    if (localPort === undefined || remotePort === undefined) return 'other_user'
+    const own = endOf(socket.localAddress, socket.localPort)
+    const other = endOf(socket.remoteAddress, socket.remotePort)
+    if (own === null || other === null) return 'other_user'
     let listed = false
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const table = await readTables()
-      const owner = findOwner(table, remotePort, localPort)
+      const owner = findOwner(table, other, own)
       if (owner !== null) return owner === uid ? 'same_user' : 'other_user'
-      listed = findOwner(table, localPort, remotePort) !== null
-      if (!listed) break
+      listed ||= findOwner(table, own, other) !== null
     }
     if (listed) return 'other_user'
     if (!warned) options.log.warn('the owner of a local connection cannot be read; every local user is admitted')
@@ -38,18 +38,32 @@ async function readTables(): Promise<string> {
   return texts.join('\n')
 }
 
-/** The uid of the socket bound to `port` and connected to `peerPort`, both on loopback; null: no such row. */
-export function findOwner(table: string, port: number, peerPort: number): number | null {
+/** One end of a connection. Whoever connects may choose its address among all that this machine has. */
+export interface ConnectionEnd {
+  /** IPv4, dotted. */
+  readonly address: string
+  readonly port: number
+}
+
+function endOf(address: string | undefined, port: number | undefined): ConnectionEnd | null {
+  return address === undefined || port === undefined ? null : { address, port }
+}
+
+/** The uid of the socket at `end`, connected to `peer`; null: no such row, or no program holds it any more. */
+export function findOwner(table: string, end: ConnectionEnd, peer: ConnectionEnd): number | null {
   const row = new RegExp(
-    `^ *\\d+: ${LOOPBACK}:${hex(port)} ${LOOPBACK}:${hex(peerPort)} [0-9A-F]{2} \\S+ \\S+ \\S+ +(\\d+) `,
+    `^ *\\d+: ${printed(end)} ${printed(peer)} [0-9A-F]{2} \\S+ \\S+ \\S+ +(\\d+) +\\d+ +[1-9]\\d* `,
     'm',
   ).exec(table)
   return row?.[1] === undefined ? null : Number(row[1])
 }
 
-/** 127.0.0.1 as the kernel prints it on a little-endian machine, plain or mapped into IPv6. */
-const LOOPBACK = '(?:0000000000000000FFFF0000)?0100007F'
+/** As the kernel prints it on a little-endian machine, plain or mapped into IPv6. */
+function printed({ address, port }: ConnectionEnd): string {
+  const bytes = address.split('.').map((byte) => hex(Number(byte), 2))
+  return `(?:0000000000000000FFFF0000)?${bytes.toReversed().join('')}:${hex(port, 4)}`
+}
 
-function hex(port: number): string {
-  return port.toString(16).toUpperCase().padStart(4, '0')
+function hex(value: number, digits: number): string {
+  return value.toString(16).toUpperCase().padStart(digits, '0')
 }

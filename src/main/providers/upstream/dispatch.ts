@@ -1,12 +1,12 @@
 /** One request through undici's dispatcher: the answer's head as a promise, its body as it comes. */
-import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
 import { createAnswerBody } from './answer-body.ts'
 import type { AnswerBody, WritableBody } from './answer-body.ts'
+import type { AnswerHeaders } from './types.ts'
 
 export interface DispatchAnswer {
   readonly status: number
-  readonly headers: IncomingHttpHeaders
+  readonly headers: AnswerHeaders
   readonly body: AnswerBody
 }
 

@@ -1,5 +1,4 @@
 /** How Wheelhouse reaches a Provider's API: which addresses, with whose key, within which bounds. */
-import type { IncomingHttpHeaders } from 'node:http'
 import type { WebSocket } from 'ws'
 import type { Secret } from '../../platform/types.ts'
 import type { AnswerBody } from './answer-body.ts'
@@ -50,9 +49,12 @@ export interface WebSocketRequest {
   readonly maxMessageBytes: number
 }
 
+/** By lower-case name; any that came more than once is a list. */
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>
+
 export interface UpstreamAnswer {
   readonly status: number
-  readonly headers: IncomingHttpHeaders
+  readonly headers: AnswerHeaders
   /** Ends, with an error when the upstream was cut or fell silent. Destroying it closes the connection. */
   readonly body: AnswerBody
 }

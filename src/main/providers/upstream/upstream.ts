@@ -144,12 +144,14 @@ function transportError(error: unknown, signal: AbortSignal, hint: string | null
   if (code === 'UND_ERR_HEADERS_TIMEOUT') {
     return new AppError('upstream_timeout', 'The Provider did not answer in time.', { cause: error })
   }
-  const advice = hint ?? 'Check its address and the network.'
-  return new AppError('upstream_unreachable', `The Provider cannot be reached. ${advice}`, {
-    detail: code,
-    cause: error,
-  })
+  const said = NO_HTTP.test(code)
+    ? 'What the Provider answers cannot be read as HTTP. Check its address.'
+    : `The Provider cannot be reached. ${hint ?? 'Check its address and the network.'}`
+  return new AppError('upstream_unreachable', said, { detail: code, cause: error })
 }
+
+/** The parser's own codes. */
+const NO_HTTP = /^HPE_|^UND_ERR_HEADERS_OVERFLOW$/
 
 /** Our own lookup's refusal, which the socket hands on as it is or inside an aggregate. */
 function findAppError(error: unknown): AppError | null {

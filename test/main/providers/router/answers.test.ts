@@ -367,6 +367,19 @@ describe('an error answer', () => {
     expect([reply.status, reply.text, reply.headers['content-encoding']]).toEqual([400, '', undefined])
   })
 
+  test.each([
+    ['that is cut', {}, '{"error":'],
+    ['that cannot be decoded', { 'content-encoding': 'gzip' }, 'no gzip'],
+  ])('PR-A76 a body %s leaves its status and its head', async (_how, headers, body) => {
+    await using upstream = await startUpstream((_request, response) => {
+      response.writeHead(401, { ...headers, 'content-length': body.length + 5, 'x-request-id': 'q1' })
+      response.write(body, () => response.destroy())
+    })
+    await using to = await startRouter({ baseUrl: upstream.url })
+    const reply = await call(to, { path: '/v1/responses', body: BODY })
+    expect([reply.status, reply.headers['x-request-id'], reply.complete]).toEqual([400, 'q1', false])
+  })
+
   test.each([200, 500])('PR-A50 nor in a header (status %i)', async (status) => {
     await using upstream = await startUpstream((_request, response) => {
       response.writeHead(status, { 'x-debug': `Bearer ${CANARY}`, 'x-many': ['a', CANARY] })

@@ -101,19 +101,24 @@ describe('a body', () => {
 })
 
 describe('small readings', () => {
-  test('a connection’s owner is found in the plain and the mapped table', () => {
+  test('PR-A42 a connection’s owner is found in the plain and the mapped table, by both its ends whole', () => {
     const rest = '00000000:00000000 00:00000000 00000000'
     const table = [
       '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
-      `   0: 0100007F:1F90 0100007F:C000 01 ${rest}     0        0 1 1 0`,
+      `   0: 0100007F:1F90 0100007F:C000 01 ${rest}     0        0 11 1 0`,
       `  12: 0100007F:C000 0100007F:1F90 01 ${rest} 65534        0 2 1 0`,
       `   3: 0000000000000000FFFF00000100007F:C001 0000000000000000FFFF00000100007F:1F90 01 ${rest}  1000        0 3 1 0`,
       `   4: 0200007F:C002 0100007F:1F90 01 ${rest}  1000        0 3 1 0`,
+      `   5: 0100007F:C003 0100007F:1F90 06 ${rest}     0        0 0 3 0`,
     ].join('\n')
-    expect(findOwner(table, 0xc000, 0x1f90)).toBe(65_534)
-    expect(findOwner(table, 0xc001, 0x1f90)).toBe(1_000)
-    expect(findOwner(table, 0x1f90, 0xc000)).toBe(0)
-    expect(findOwner(table, 0xc002, 0x1f90)).toBe(null)
+    const router = { address: '127.0.0.1', port: 0x1f90 }
+    const ownerOf = (port: number, address = '127.0.0.1') => findOwner(table, { address, port }, router)
+    expect(ownerOf(0xc000)).toBe(65_534)
+    expect(ownerOf(0xc001)).toBe(1_000)
+    expect(findOwner(table, router, { address: '127.0.0.1', port: 0xc000 })).toBe(0)
+    expect([ownerOf(0xc002), ownerOf(0xc002, '127.0.0.2')]).toEqual([null, 1_000])
+    // What was closed is printed as root's.
+    expect(ownerOf(0xc003)).toBe(null)
   })
 
   test('a retry hint is milliseconds, seconds or a date', () => {
@@ -121,6 +126,11 @@ describe('small readings', () => {
     expect(retryAfterMs({ 'retry-after': '1.5' }, 0)).toBe(1_500)
     expect(retryAfterMs({ 'retry-after': 'Thu, 01 Jan 1970 00:00:10 GMT' }, 4_000)).toBe(6_000)
     expect(retryAfterMs({ 'retry-after': 'soon' }, 0)).toBe(null)
+    expect(retryAfterMs({ 'retry-after': '-1' }, 0)).toBe(null)
+    expect(retryAfterMs({ 'retry-after-ms': '', 'retry-after': ['2', '3'] }, 0)).toBe(2_000)
+    for (const far of ['1e306', 'Infinity', 'Fri, 31 Dec 9999 23:59:59 GMT']) {
+      expect(retryAfterMs({ 'retry-after': far }, 0)).toBe(86_400_000)
+    }
     expect(retryAfterMs({}, 0)).toBe(null)
   })
 })

@@ -15,8 +15,8 @@ function codeOf(text: string): unknown {
 }
 
 /** Sends bytes as they are and answers everything that comes back. */
-async function raw(port: number, text: string): Promise<string> {
-  const socket = connect(port, '127.0.0.1')
+async function raw(port: number, text: string, localAddress = '127.0.0.1'): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress })
   let reply = ''
   socket.on('data', (chunk: Buffer) => (reply += chunk.toString('latin1')))
   socket.write(text)
@@ -132,8 +132,12 @@ describe('admission', () => {
 
   test('PR-A42 a Router that serves another user refuses this one', async () => {
     await using to = await startRouter({ baseUrl: 'http://127.0.0.1:1', uid: 54_321 })
-    const reply = await call(to, { method: 'GET', path: '/v1/models' })
-    expect(reply.status).toBe(process.platform === 'linux' ? 403 : 200)
+    const status = process.platform === 'linux' ? 403 : 200
+    expect((await call(to, { method: 'GET', path: '/v1/models' })).status).toBe(status)
+    // Nor by another of the addresses that are this machine.
+    if (process.platform !== 'linux') return
+    const request = `GET /r/${to.routeId}/v1/models HTTP/1.1\r\nhost: 127.0.0.1:${to.port}\r\nconnection: close\r\n\r\n`
+    expect(await raw(to.port, request, '127.0.0.2')).toMatch(/^HTTP\/1.1 403 /)
   })
 
   test('PR-A69 the route id as bearer, as x-api-key beside a foreign bearer, or in the path; nothing else', async () => {
@@ -415,6 +419,32 @@ describe('headers', () => {
     } finally {
       target.close()
     }
+  })
+
+  test('a header of any name passes as it is', async () => {
+    await using upstream = await startUpstream()
+    await using to = await startRouter({ baseUrl: upstream.url })
+    const odd = { constructor: 'a', tostring: 'b', hasownproperty: 'c' }
+    await call(to, { path: '/v1/responses', body: BODY, headers: odd })
+    expect(upstream.seen[0]?.headers).toMatchObject(odd)
+  })
+
+  test.each([200, 500])('a header that an upstream says twice is one list (status %i)', async (status) => {
+    const twice = ['connection: x-a', 'connection: x-b', 'x-a: 1', 'x-b: 2', 'x-c: 3', 'x-c: 4']
+    const types = [
+      'content-type: text/plain',
+      'content-type: text/plain',
+      'content-encoding: br',
+      'content-encoding: br',
+    ]
+    await using upstream = await startUpstream((_request, { socket }) => {
+      socket?.end([`HTTP/1.1 ${status} Oh`, ...twice, ...types, 'content-length: 2', '', '{}'].join('\r\n'))
+    })
+    await using to = await startRouter({ baseUrl: upstream.url })
+    const reply = await call(to, { path: '/v1/responses', body: BODY })
+    expect(reply.headers).toMatchObject({ 'x-c': '3, 4' })
+    expect([reply.status, reply.headers['x-a'], reply.headers['x-b']]).toEqual([status, undefined, undefined])
+    expect(await to.exchange()).toMatchObject({ status, origin: 'upstream', code: null })
   })
 
   test('what an upstream may not tell an agent is dropped', async () => {
