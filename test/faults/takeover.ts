@@ -3,7 +3,13 @@
  * each. One line for each place, the last line `violations: N`; exit code 0 only at 0.
  */
 import { parseArgs } from 'node:util'
-import { DISABLING, disablingRound, ENABLING, enablingRound } from '../main/providers/takeover/crash-rounds.ts'
+import {
+  DISABLING,
+  disablingRound,
+  ENABLING,
+  enablingRound,
+  folderRound,
+} from '../main/providers/takeover/crash-rounds.ts'
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '10' } } })
 const rounds = Number(values.rounds)
@@ -16,6 +22,13 @@ let violations = 0
 for (const [action, points, round] of [
   ['enable', ENABLING, enablingRound],
   ['disable', DISABLING, disablingRound],
+  // Nothing is there to be copied, and what was made is removed: one write less.
+  ['enable in a new folder', ENABLING.filter((point) => !point.endsWith('#4')), folderRound.bind(null, 'enable')],
+  [
+    'disable in a new folder',
+    DISABLING.filter((point) => !/(?:write|rename)#3$/.test(point)),
+    folderRound.bind(null, 'disable'),
+  ],
 ] as const) {
   for (const point of points) {
     const broken: string[] = []

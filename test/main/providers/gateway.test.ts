@@ -105,12 +105,8 @@ describe('the machine gateway', () => {
     const before = await of()
     second.answer((request, response) => {
       const used = '"usage":{"input_tokens":9,"output_tokens":4}'
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      response.end(
-        request.method === 'GET'
-          ? '{"data":[]}'
-          : `data: {"type":"response.completed","response":{"id":"counted",${used}}}\n\n`,
-      )
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(request.method === 'GET' ? '{"data":[]}' : `{"id":"counted",${used}}`)
     })
     await providers.gateway().setUpstream('codex', secondId)
     await send(port, '/v1/responses', { headers: auth(), body: BODY })

@@ -1,9 +1,9 @@
 /** A client's config file on disk: read whole, and replaced only if nobody changed it meanwhile. */
-import { access, constants, lstat, realpath, stat } from 'node:fs/promises'
+import { access, constants, lstat, realpath, rmdir, stat } from 'node:fs/promises'
 import type { BigIntStats } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { AppError } from '../../../shared/errors.ts'
-import { systemCode } from '../../platform/index.ts'
+import { sweepTempFiles, systemCode } from '../../platform/index.ts'
 import type { DurableFile, PersistOutcome } from '../../platform/types.ts'
 import { decodeConfig } from './text.ts'
 
@@ -11,24 +11,33 @@ const MAX_BYTES = 1_048_576
 const OWNER_MAY_WRITE = 0o200n
 const OTHERS_MAY_READ = 0o004n
 
-export interface ConfigFile {
+export interface ConfigBytes {
   /** As the client names it, and where it really lies. */
   readonly path: string
   readonly realPath: string
   /** Null: there is none. */
   readonly bytes: Uint8Array | null
-  readonly text: string
   readonly stat: BigIntStats | null
+}
+
+export interface ConfigFile extends ConfigBytes {
+  readonly text: string
+}
+
+/** @throws AppError as `readBytes`; `takeover_config_malformed` (no UTF-8). */
+export async function readConfig(path: string, files: DurableFile): Promise<ConfigFile> {
+  const file = await readBytes(path, files)
+  return { ...file, text: file.bytes === null ? '' : decodeConfig(file.bytes, path) }
 }
 
 /**
  * @throws AppError `takeover_config_unwritable` (a dangling link, no regular file, another user's),
- * `takeover_config_unsupported` (over 1 MiB), `takeover_config_malformed` (no UTF-8), `file_failed`.
+ * `takeover_config_unsupported` (over 1 MiB), `file_failed`.
  */
-export async function readConfig(path: string, files: DurableFile): Promise<ConfigFile> {
+export async function readBytes(path: string, files: DurableFile): Promise<ConfigBytes> {
   const realPath = await findReal(path)
   const found = await statOrNull(realPath)
-  if (found === null) return { path, realPath, bytes: null, text: '', stat: null }
+  if (found === null) return { path, realPath, bytes: null, stat: null }
   if (!found.isFile()) throw unwritable(path, 'it is no regular file')
   if (found.size > MAX_BYTES) {
     throw new AppError('takeover_config_unsupported', `The config file ${path} is larger than 1 MiB.`)
@@ -37,23 +46,19 @@ export async function readConfig(path: string, files: DurableFile): Promise<Conf
     if (error instanceof AppError && error.code === 'file_unsafe') throw unwritable(path, 'it belongs to another user')
     throw error
   })
-  if (bytes === null) return { path, realPath, bytes: null, text: '', stat: null }
-  return { path, realPath, bytes, text: decodeConfig(bytes, path), stat: found }
+  return { path, realPath, bytes, stat: bytes === null ? null : found }
 }
 
+/** Through every link, also where the file and folders around it are still missing. */
 async function findReal(path: string): Promise<string> {
+  let there = path
+  while ((await lstat(there).catch(() => null)) === null && there !== dirname(there)) there = dirname(there)
   try {
-    return await realpath(path)
+    return join(await realpath(there), relative(there, path))
   } catch (error) {
-    if (systemCode(error) !== 'ENOENT') throw unwritable(path, 'its path cannot be followed', error)
+    const why = systemCode(error) === 'ENOENT' ? 'it is a link to what is not there' : 'its path cannot be followed'
+    throw unwritable(path, why, error)
   }
-  const isLink = await lstat(path).then(
-    (found) => found.isSymbolicLink(),
-    () => false,
-  )
-  if (isLink) throw unwritable(path, 'it is a link to a file that is not there')
-  const folder = await realpath(dirname(path)).catch(() => dirname(path))
-  return join(folder, basename(path))
 }
 
 async function statOrNull(path: string): Promise<BigIntStats | null> {
@@ -66,21 +71,37 @@ async function statOrNull(path: string): Promise<BigIntStats | null> {
 }
 
 /** Modes are never changed to get there. @throws AppError `takeover_config_unwritable`. */
-export async function demandWritable(file: ConfigFile): Promise<void> {
+export async function demandWritable(file: ConfigBytes): Promise<void> {
   if (file.stat !== null && (file.stat.mode & OWNER_MAY_WRITE) === 0n) throw unwritable(file.path, 'it is read-only')
-  let folder = dirname(file.realPath)
-  let found = await statOrNull(folder)
-  while (found === null && folder !== dirname(folder)) {
-    folder = dirname(folder)
-    found = await statOrNull(folder)
-  }
+  const folder = dirname((await missingFolders(file)).at(-1) ?? file.realPath)
+  const found = await statOrNull(folder)
   if (found === null || (found.mode & OWNER_MAY_WRITE) === 0n) throw unwritable(file.path, 'its folder is read-only')
   await access(folder, constants.W_OK).catch((error: unknown) => {
     throw unwritable(file.path, 'its folder cannot be written to', error)
   })
 }
 
-export function isWorldReadable({ stat: found }: ConfigFile): boolean {
+/** What writing the file makes, too; the innermost first. */
+export async function missingFolders({ realPath }: ConfigBytes): Promise<readonly string[]> {
+  const missing: string[] = []
+  let folder = dirname(realPath)
+  while (folder !== dirname(folder) && (await statOrNull(folder)) === null) {
+    missing.push(folder)
+    folder = dirname(folder)
+  }
+  return missing
+}
+
+/** One that holds something stays, and so do those around it. */
+export async function removeEmptyFolders(innermostFirst: readonly string[]): Promise<void> {
+  try {
+    for (const folder of innermostFirst) await rmdir(folder)
+  } catch {
+    // Somebody uses it.
+  }
+}
+
+export function isWorldReadable({ stat: found }: ConfigBytes): boolean {
   return found !== null && (found.mode & OTHERS_MAY_READ) !== 0n
 }
 
@@ -96,7 +117,7 @@ export class ConfigChanged extends AppError {
  * @throws ConfigChanged; AppError `takeover_config_unwritable`, `storage_full`, `file_failed`.
  */
 export async function replaceConfig(
-  file: ConfigFile,
+  file: ConfigBytes,
   after: string | Uint8Array | null,
   files: DurableFile,
 ): Promise<PersistOutcome> {
@@ -112,8 +133,8 @@ export async function replaceConfig(
   return await files.write(file.realPath, after, { mode, guard, ...owner })
 }
 
-async function isUnchanged(file: ConfigFile, files: DurableFile): Promise<boolean> {
-  const now = await readConfig(file.path, files)
+async function isUnchanged(file: ConfigBytes, files: DurableFile): Promise<boolean> {
+  const now = await readBytes(file.path, files)
   if (now.realPath !== file.realPath) return false
   if (now.stat === null || file.stat === null) return now.stat === file.stat
   const sameFile = now.stat.ino === file.stat.ino && now.stat.mtimeNs === file.stat.mtimeNs
@@ -126,4 +147,10 @@ function unwritable(path: string, why: string, cause?: unknown): AppError {
     `The config file ${path} cannot be changed: ${why}. Nothing was changed.`,
     { detail: why, ...(cause === undefined ? {} : { cause }) },
   )
+}
+
+/** A link's file is replaced where it really lies. What a killed write left there holds the gateway's key. */
+export async function sweepBeside(configPath: string): Promise<void> {
+  const real = await realpath(configPath).catch(() => configPath)
+  for (const folder of new Set([dirname(configPath), dirname(real)])) await sweepTempFiles(folder)
 }

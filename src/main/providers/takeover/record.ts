@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import { basename, join } from 'node:path'
 import { z } from 'zod'
 import type { Clock, DurableFile, PersistOutcome } from '../../platform/types.ts'
-import type { TakeoverClient } from './types.ts'
+import type { TakeoverClient, TakeoverDetail } from './types.ts'
 
 const MAX_RECORD_BYTES = 4_194_304
 const MAX_BACKUP_BYTES = 1_048_576
@@ -32,12 +32,26 @@ const RecordShape = z.strictObject({
   ),
   addedFinalEol: z.boolean(),
   createdFile: z.boolean(),
+  /** Made for it, the innermost first: they go again once they are empty. */
+  createdFolders: z.array(z.string().max(4_096)).optional(),
   /** Of the last time it was switched off. */
   detail: z.enum(['provider_line_user_changed', 'block_user_changed', 'original_unrecoverable']).optional(),
 })
 
 /** Secret-free: what may be a key is looked up in the backup. */
 export type TakeoverRecord = z.infer<typeof RecordShape>
+
+export function switchedOff(record: TakeoverRecord): TakeoverRecord {
+  const { phase: _phase, resumeOnStart: _resume, detail: _detail, createdFolders: _made, ...off } = record
+  return { ...off, enabled: false }
+}
+
+/** What is told of a takeover that is off. */
+export function isKept(detail: TakeoverDetail | null): detail is NonNullable<TakeoverRecord['detail']> {
+  return (
+    detail === 'provider_line_user_changed' || detail === 'block_user_changed' || detail === 'original_unrecoverable'
+  )
+}
 
 export interface Records {
   /** Null: there is none. `unreadable`: there is one that this version does not know; it is not touched. */

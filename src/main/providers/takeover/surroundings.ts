@@ -1,6 +1,6 @@
 /** What lies around a client's config file and changes what takeover means: a login, other files, a proxy. */
 import { readdir } from 'node:fs/promises'
-import { dirname, isAbsolute, join } from 'node:path'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { parse } from 'smol-toml'
 import { readPlain } from '../../platform/index.ts'
 import type { ProjectionKind, TakeoverClient, TakeoverWarning } from './types.ts'
@@ -28,8 +28,9 @@ export function createSurroundings(deps: {
   const managed = deps.managedSettings ?? managedPath(deps.platform)
 
   function folder(client: TakeoverClient): string {
-    const chosen = deps.environment()[client === 'codex' ? 'CODEX_HOME' : 'CLAUDE_CONFIG_DIR']
-    return chosen !== undefined && chosen !== '' ? chosen : join(deps.home, client === 'codex' ? '.codex' : '.claude')
+    const chosen = deps.environment()[client === 'codex' ? 'CODEX_HOME' : 'CLAUDE_CONFIG_DIR'] ?? ''
+    // A relative one is fixed here: the next start, in another folder, has to find the very file.
+    return resolve(chosen === '' ? join(deps.home, client === 'codex' ? '.codex' : '.claude') : chosen)
   }
 
   async function hasLogin(codexHome: string): Promise<boolean> {

@@ -3,20 +3,29 @@
  * first, then the record says what is about to happen, then the file is replaced, then the record says that it was.
  */
 import { hash } from 'node:crypto'
-import { realpath } from 'node:fs/promises'
-import { basename, dirname, isAbsolute } from 'node:path'
+import { basename, isAbsolute } from 'node:path'
 import { AppError } from '../../../shared/errors.ts'
 import type { PersistOutcome } from '../../../shared/vocabulary.ts'
-import { sweepTempFiles } from '../../platform/index.ts'
 import { createMutex } from '../mutex.ts'
-import { ConfigChanged, demandWritable, isWorldReadable, readConfig, replaceConfig } from './config-file.ts'
+import {
+  ConfigChanged,
+  demandWritable,
+  isWorldReadable,
+  missingFolders,
+  readBytes,
+  readConfig,
+  removeEmptyFolders,
+  replaceConfig,
+  sweepBeside,
+} from './config-file.ts'
 import type { ConfigFile } from './config-file.ts'
 import { hunksOf } from './hunks.ts'
+import { isKept, switchedOff } from './record.ts'
 import type { TakeoverRecord } from './record.ts'
 import type { Takeover, TakeoverDeps, Wanted } from './ports.ts'
 import { createStatusReader, isOn } from './status.ts'
 import { decodeConfig } from './text.ts'
-import type { Applied, ProjectionKind, TakeoverChange, TakeoverDetail } from './types.ts'
+import type { Applied, ProjectionKind, TakeoverChange } from './types.ts'
 
 const ATTEMPTS = 3
 
@@ -105,18 +114,20 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
     const isOurs = projector.detect(file.text) !== null
     const backup = file.bytes === null || isOurs ? null : await records.keepBackup(file.bytes)
     failpoints.hit('takeover.after_backup')
+    const backupPath = backup?.path ?? (isOurs ? record?.backupPath : undefined)
     const next: TakeoverRecord = {
       schemaVersion: 1,
       enabled: record?.enabled === true,
       phase: 'enabling',
       ...(record?.resumeOnStart === true ? { resumeOnStart: true } : {}),
       configPath: file.path,
-      ...backupOf(backup?.path ?? (isOurs ? record?.backupPath : undefined)),
+      ...(backupPath === undefined ? {} : { backupPath }),
       kind,
       ...(keepLogin ? { keepLogin } : {}),
       originals: applied.originals.map((original) => ({ ...original })),
       addedFinalEol: applied.addedFinalEol,
       createdFile: file.bytes === null || (isOurs && record?.createdFile === true),
+      ...(await foldersOf(file, record)),
     }
     let outcomes: PersistOutcome[]
     try {
@@ -126,12 +137,22 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
       })
     } catch (error) {
       if (backup?.isNew === true) await records.dropBackup(backup.path)
+      await removeEmptyFolders(next.createdFolders ?? [])
       throw error
     }
     failpoints.hit('takeover.after_rename')
     const { phase: _phase, resumeOnStart: _resume, ...done } = next
     outcomes.push(await records.save({ ...done, enabled: true, enabledAtMs: clock.nowMs() }))
     return together(outcomes)
+  }
+
+  /** Those that this write makes, and those that an earlier one did. */
+  async function foldersOf(
+    file: ConfigFile,
+    record: TakeoverRecord | null,
+  ): Promise<Pick<TakeoverRecord, 'createdFolders'>> {
+    const made = new Set([...(await missingFolders(file)), ...((isOn(record) ? record.createdFolders : null) ?? [])])
+    return made.size === 0 ? {} : { createdFolders: [...made] }
   }
 
   /** The record says first what is about to happen; where the file cannot be changed, it is again as it was. */
@@ -184,17 +205,17 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
     const isOwnFile = removed.empty && record?.createdFile === true
     const cut = async (): Promise<PersistOutcome> => {
       failpoints.hit('takeover.after_disabling')
-      return changes ? await replaceConfig(file, isOwnFile ? null : removed.after, files) : WHOLE
+      const outcome = changes ? await replaceConfig(file, isOwnFile ? null : removed.after, files) : WHOLE
+      await removeEmptyFolders(record?.createdFolders ?? [])
+      return outcome
     }
     const outcomes = record === null ? [await cut()] : await announced(record, { ...record, phase: 'disabling' }, cut)
     failpoints.hit('takeover.after_removal')
     if (record !== null) {
-      const { phase: _phase, resumeOnStart: _resume, detail: _detail, ...off } = record
       const detail = removed.detail
       outcomes.push(
         await records.save({
-          ...off,
-          enabled: false,
+          ...switchedOff(record),
           ...(of.resumeOnStart ? { resumeOnStart: true } : {}),
           ...(isKept(detail) ? { detail } : {}),
         }),
@@ -227,7 +248,9 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
     const applied = projector.apply(base, kind, target, record)
     await demandWritable(file)
     const next: TakeoverRecord = {
-      ...(record ?? { schemaVersion: 1, createdFile: false, configPath: file.path }),
+      ...(record ?? { schemaVersion: 1, configPath: file.path }),
+      createdFile: file.bytes === null || record?.createdFile === true,
+      ...(await foldersOf(file, record)),
       enabled: true,
       kind,
       originals: applied.originals.map((original) => ({ ...original })),
@@ -253,12 +276,12 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
     if (record === null || old === null) {
       throw new AppError('takeover_backup_missing', 'There is no copy of the config file from before takeover.')
     }
-    const file = await readConfig(record.configPath, files)
+    // Whatever its bytes became.
+    const file = await readBytes(record.configPath, files)
     await demandWritable(file)
     if (file.bytes !== null) await records.keepBackup(file.bytes, record.backupPath)
     const outcomes = await announced(record, { ...record, phase: 'disabling' }, () => replaceConfig(file, old, files))
-    const { phase: _phase, resumeOnStart: _resume, detail: _detail, ...off } = record
-    outcomes.push(await records.save({ ...off, enabled: false }))
+    outcomes.push(await records.save(switchedOff(record)))
     return together(outcomes)
   }
 
@@ -289,7 +312,8 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
     const file = await readConfig(record.configPath, files)
     projector.check(file.text, record.configPath)
     const isThere = projector.detect(file.text) === record.kind
-    await records.save({ ...rest, enabled: isThere })
+    if (!isThere) await removeEmptyFolders(record.createdFolders ?? [])
+    await records.save({ ...rest, enabled: isThere, createdFolders: isThere ? rest.createdFolders : undefined })
   }
 
   async function change(work: () => Promise<PersistOutcome>): Promise<TakeoverChange> {
@@ -352,24 +376,8 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
   }
 }
 
-/** A link's file is replaced where it really lies. What a killed write left there holds the gateway's key. */
-async function sweepBeside(configPath: string): Promise<void> {
-  const real = await realpath(configPath).catch(() => configPath)
-  for (const folder of new Set([dirname(configPath), dirname(real)])) await sweepTempFiles(folder)
-}
-
 const WHOLE: PersistOutcome = { applied: true, durable: true }
 
 function together(outcomes: readonly PersistOutcome[]): PersistOutcome {
   return { applied: outcomes.every(({ applied }) => applied), durable: outcomes.every(({ durable }) => durable) }
-}
-
-function backupOf(path: string | undefined): { backupPath?: string } {
-  return path === undefined ? {} : { backupPath: path }
-}
-
-function isKept(detail: TakeoverDetail | null): detail is NonNullable<TakeoverRecord['detail']> {
-  return (
-    detail === 'provider_line_user_changed' || detail === 'block_user_changed' || detail === 'original_unrecoverable'
-  )
 }

@@ -112,7 +112,43 @@ describe('PR-A60 Codex: what is written, and how it goes back', () => {
     expect(world.mode()).toBe(0o600)
     expect(statSync(world.dir.at('home', '.codex')).mode & 0o777).toBe(0o700)
     await world.takeover.disable()
-    expect(world.read()).toBeNull()
+    expect(existsSync(world.dir.at('home'))).toBe(false)
+  })
+
+  test('PR-T01 a folder that was made for it goes once it is empty; one that was there, or is used, stays', async () => {
+    using world = createTakeoverWorld()
+    const folder = world.dir.at('home', '.codex')
+    await world.enable()
+    writeFileSync(`${folder}/auth.json`, '{}')
+    await world.takeover.disable()
+    expect(readdirSync(folder)).toEqual(['auth.json'])
+    rmSync(`${folder}/auth.json`)
+    await world.enable()
+    await world.takeover.disable()
+    expect(readdirSync(folder)).toEqual([])
+    rmSync(folder, { recursive: true })
+    let writes = 0
+    world.fileFailpoints.onHit('before_rename', () => {
+      // The record is the first.
+      if (++writes === 2) throw new Error('the disk fails')
+    })
+    expect(await codeOf(world.enable())).toBe('file_failed')
+    expect(existsSync(world.dir.at('home', '.codex'))).toBe(false)
+  })
+
+  test('the path is whole, whatever the host calls its folder; a link to a folder that is not there is said', async () => {
+    using world = createTakeoverWorld()
+    world.environment['CODEX_HOME'] = 'some/where'
+    expect((await world.takeover.status()).configPath).toBe(`${process.cwd()}/some/where/config.toml`)
+    delete world.environment['CODEX_HOME']
+    mkdirSync(world.dir.at('real'))
+    symlinkSync(world.dir.at('real'), world.dir.at('home'))
+    await world.enable()
+    expect(readFileSync(world.dir.at('real', '.codex', 'config.toml'), 'utf8')).toContain(LINE)
+    await world.takeover.disable()
+    expect(readdirSync(world.dir.at('real'))).toEqual([])
+    symlinkSync(world.dir.at('nowhere'), world.dir.at('home', '.codex'))
+    expect(await codeOf(world.takeover.plan())).toBe('takeover_config_unwritable')
   })
 
   test.each([
@@ -399,16 +435,23 @@ describe('PR-A60 Codex: what is written, and how it goes back', () => {
     expect(await world.takeover.status()).toMatchObject({ state: 'drifted', detail: 'config_missing' })
     expect((await world.takeover.repair()).status.state).toBe('active')
     expect(world.read()).toBe(`${LINE}\n\n${BLOCK}`)
+    // Nothing in it is the person's.
+    expect((await world.takeover.disable()).status.state).toBe('inactive')
+    expect(world.read()).toBeNull()
+    await world.enable()
     rmSync(world.path)
     expect((await world.takeover.disable()).status.state).toBe('inactive')
     expect(world.read()).toBeNull()
   })
 
-  test('PR-T25 a file that became malformed can only be restored', async () => {
+  test.each([
+    ['became malformed', Buffer.from('a = [\n')],
+    ['is no text any more', Buffer.from([0x61, 0x00, 0xff])],
+  ])('PR-T25 a file that %s can only be restored', async (_how, broken) => {
     using world = createTakeoverWorld()
     world.write('a = 1\n')
     await world.enable()
-    world.write('a = [\n')
+    world.write(broken)
     expect(await world.takeover.status()).toMatchObject({
       state: 'broken',
       detail: 'config_malformed',
@@ -419,9 +462,7 @@ describe('PR-A60 Codex: what is written, and how it goes back', () => {
     expect((await world.takeover.restoreBackup()).status.state).toBe('inactive')
     expect(world.read()).toBe('a = 1\n')
     // What was there a moment ago is kept, too.
-    expect(readdirSync(world.backups).map((name) => readFileSync(`${world.backups}/${name}`, 'utf8'))).toContain(
-      'a = [\n',
-    )
+    expect(readdirSync(world.backups).map((name) => readFileSync(`${world.backups}/${name}`))).toContainEqual(broken)
   })
 
   test('PR-T28 restores one after another never push out the copy from before takeover', async () => {

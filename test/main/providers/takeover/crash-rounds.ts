@@ -1,7 +1,7 @@
 /** Takeover of Codex that is killed with -9 at a named place, and the next start. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { createTakeoverWorld, LINE } from './support.ts'
 import type { World } from './support.ts'
@@ -53,6 +53,17 @@ export async function enablingRound(point: string): Promise<void> {
   assert.equal(readdirSync(world.backups).filter((name) => name.endsWith('.bak')).length, 1)
   await next.disable()
   assert.deepEqual([world.read(), world.mode()], [BEFORE, 0o640])
+}
+
+/** A folder that was made for the file goes with it, wherever the making was cut. @throws Error when not. */
+export async function folderRound(action: 'enable' | 'disable', point: string): Promise<void> {
+  using world = createTakeoverWorld()
+  if (action === 'disable') await world.enable()
+  await dieAt(world, action, point)
+  const next = world.open()
+  await next.start()
+  await next.disable()
+  assert.ok(!existsSync(world.dir.at('home')), `left behind: ${world.dir.at('home')}`)
 }
 
 /** The next start finishes, and an edit by hand in between is kept. @throws Error when not. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { disablingRound, enablingRound } from './crash-rounds.ts'
+import { disablingRound, enablingRound, folderRound } from './crash-rounds.ts'
 
 const LIMIT_MS = 120_000
 
@@ -17,5 +17,16 @@ test.each(['takeover.after_disabling', 'takeover.after_removal'])(
   { timeout: LIMIT_MS, concurrent: true },
   async (point) => {
     await expect(disablingRound(point)).resolves.toBeUndefined()
+  },
+)
+
+test.each([
+  ['enable', 'after_write#2'],
+  ['disable', 'takeover.after_removal'],
+] as const)(
+  'PR-T29 killed in the middle of an %s (%s), the folder that was made for the file goes with it',
+  { timeout: LIMIT_MS, concurrent: true },
+  async (action, point) => {
+    await expect(folderRound(action, point)).resolves.toBeUndefined()
   },
 )
