@@ -1,6 +1,6 @@
 /**
  * A model for the built-in agent's tests: a real HTTP server that speaks Responses and Messages, and plays scripted turns
- * in whichever dialect it is asked. Each request takes the next turn; what was asked is kept.
+ * in whichever dialect it is asked. Each request takes the next turn; what was asked is kept. It lists one model.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
@@ -56,7 +56,9 @@ export async function startFakeModel(...first: ScriptedTurn[]): Promise<FakeMode
     const path = request.url ?? ''
     const bearer = request.headers.authorization?.replace(/^Bearer /, '')
     const header = request.headers['x-api-key']
-    const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Record<string, unknown>
+    const refused = turns[0] !== undefined && 'error' in turns[0]
+    if (request.method === 'GET' && !refused) return void response.end('{"data":[{"id":"fake-model"}]}')
+    const body = JSON.parse(Buffer.concat(chunks).toString('utf8') || '{}') as Record<string, unknown>
     requests.push({ path, key: typeof header === 'string' ? header : (bearer ?? null), body })
     const messages = path.endsWith('/messages')
     const turn = turns.shift() ?? { status: 500, error: { message: 'the script is over' } }

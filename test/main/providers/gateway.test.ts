@@ -113,7 +113,8 @@ describe('the machine gateway', () => {
     // Asks no model.
     await send(port, '/v1/models?client_version=1', { method: 'GET', headers: auth() })
     await providers.gateway().setUpstream('codex', firstId)
-    expect(await of()).toMatchObject({
+    // A record is made after the last byte left.
+    await expect.poll(of, { timeout: 10_000 }).toMatchObject({
       requests: (before?.requests ?? 0) + 1,
       input: (before?.input ?? 0) + 9,
       output: (before?.output ?? 0) + 4,
@@ -192,23 +193,6 @@ describe('the machine gateway', () => {
     await providers.gateway().follow('builtin', secondId)
     expect((await providers.gateway().status()).upstreams).toEqual({ codex: secondId, claude: null })
     await providers.gateway().setUpstream('codex', firstId)
-  })
-
-  test('PR-A64 what it carries counts as usage, of no session', async () => {
-    const sum = async () => {
-      const rows = await providers.usage('session', 30)
-      const row = rows.find((each) => each.key === '')
-      return [row?.requests ?? 0, row?.input ?? 0, row?.output ?? 0] as const
-    }
-    const [requests, input, output] = await sum()
-    first.answer((_request, answer) => {
-      answer.setHeader('content-type', 'application/json')
-      answer.end('{"id":"counted","model":"m","usage":{"input_tokens":7,"output_tokens":3}}')
-    })
-    await send(port, '/v1/responses', { headers: auth(), body: BODY })
-    // A record is made after the last byte left.
-    await expect.poll(sum, { timeout: 10_000 }).toEqual([requests + 1, input + 7, output + 3])
-    first.answer((_request, answer) => void answer.end('{}'))
   })
 
   test('PR-A14 an account that the gateway uses is not deleted', async () => {
@@ -347,23 +331,4 @@ test('settings of the gateway that cannot be read stop the gateway alone, and ar
   const takeover = gateway.takeover('codex')
   expect(await codeOf(takeover.enable({ digest: (await takeover.plan()).digest }))).toBe('file_failed')
   expect([readFileSync(path, 'utf8'), gateway.port()]).toEqual(['{', null])
-})
-
-test('five starts and stops without takeover leave a config file as it is, to its inode and its times', async () => {
-  const { world } = await openGatewayWorld()
-  await using _world = world
-  const path = world.dir.at('codex-home', 'config.toml')
-  mkdirSync(world.dir.at('codex-home'), { recursive: true })
-  writeFileSync(path, '# mine\n')
-  const facts = (): unknown[] => {
-    const { ino, mtimeNs, ctimeNs, mode } = statSync(path, { bigint: true })
-    return [readFileSync(path, 'utf8'), ino, mtimeNs, ctimeNs, mode]
-  }
-  const before = facts()
-  for (let round = 0; round < 5; round++) {
-    const host = await world.open()
-    await host.providers.gateway().status()
-    await host.stop()
-  }
-  expect(facts()).toEqual(before)
 })
