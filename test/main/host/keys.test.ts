@@ -163,9 +163,12 @@ async function save(connection: ProcedureInput<'providers.upsert'>['connection']
 }
 
 /** A session of that agent, and one prompt to its end. */
-async function prompt(agentId: string, connectionId: string): Promise<{ sessionId: string; state: unknown }> {
+async function prompt(
+  agentId: 'builtin' | 'codex',
+  connectionId: string,
+): Promise<{ sessionId: string; state: unknown }> {
   const choice = { connectionId, modelId: 'fake-model', effort: 'default' as const }
-  const created = { agentId, workDir: machine.project, mode: 'agent', choice }
+  const created = { agentId, workDir: machine.project, mode: 'agent', choice } as const
   const { id: sessionId } = await browser.bridge.call('sessions.create', created)
   const followed = follow(browser.bridge, sessionId)
   const { runId } = await browser.bridge.call('runs.submit', { sessionId, text: 'Look round.' })

@@ -23,7 +23,7 @@ function send(
   return new Promise((resolve, reject) => {
     const request = httpRequest({ host: '127.0.0.1', port, path, method, headers, agent: false }, (response) => {
       const chunks: Buffer[] = []
-      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', reject)
       response.on('end', () =>
         resolve({
           status: response.statusCode ?? 0,
@@ -104,9 +104,10 @@ describe('the machine gateway', () => {
     const of = async () => (await providers.usage('session', 1)).find(({ key }) => key === '')
     const before = await of()
     second.answer((request, response) => {
+      if (request.method === 'GET') return void response.end('{"data":[]}')
       const used = '"usage":{"input_tokens":9,"output_tokens":4}'
-      response.writeHead(200, { 'content-type': 'application/json' })
-      response.end(request.method === 'GET' ? '{"data":[]}' : `{"id":"counted",${used}}`)
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end(`data: {"type":"response.completed","response":{"id":"counted",${used}}}\n\n`)
     })
     await providers.gateway().setUpstream('codex', secondId)
     await send(port, '/v1/responses', { headers: auth(), body: BODY })
