@@ -104,10 +104,10 @@ describe('the machine gateway', () => {
     const of = async () => (await providers.usage('session', 1)).find(({ key }) => key === '')
     const before = await of()
     second.answer((request, response) => {
-      if (request.method === 'GET') return void response.end('{"data":[]}')
       const used = '"usage":{"input_tokens":9,"output_tokens":4}'
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      response.end(`data: {"type":"response.completed","response":{"id":"counted",${used}}}\n\n`)
+      const said = `data: {"type":"response.completed","response":{"id":"counted",${used}}}\n\n`
+      const [type, text] = request.method === 'GET' ? ['application/json', '{}'] : ['text/event-stream', said]
+      response.writeHead(200, { 'content-type': type }).end(text)
     })
     await providers.gateway().setUpstream('codex', secondId)
     await send(port, '/v1/responses', { headers: auth(), body: BODY })
