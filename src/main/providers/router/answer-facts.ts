@@ -3,23 +3,29 @@ import { createPathVisitor } from './json-paths.ts'
 import { createJsonScanner } from './json-scanner.ts'
 import type { RouteProtocol, TokenUsage } from './types.ts'
 
-/** Values by path with `response.` or `message.` cut off: `id`, `usage.output_tokens`, `delta.stop_reason`. */
-export type FactMap = ReadonlyMap<string, string>
-
-const NAMES: ReadonlySet<string> = new Set([
+/** Where each fact stands: inside of `response` or `message` where there is one, else in the event itself. */
+const FACTS = [
   'type',
   'id',
   'model',
   'code',
-  'stop_reason',
-  'input_tokens',
-  'output_tokens',
-  'cached_tokens',
-  'reasoning_tokens',
-  'prompt_cache_hit_tokens',
-  'cache_read_input_tokens',
-  'cache_creation_input_tokens',
-])
+  'error.code',
+  'error.type',
+  'delta.stop_reason',
+  'usage.input_tokens',
+  'usage.output_tokens',
+  'usage.prompt_cache_hit_tokens',
+  'usage.cache_read_input_tokens',
+  'usage.cache_creation_input_tokens',
+  'usage.input_tokens_details.cached_tokens',
+  'usage.output_tokens_details.reasoning_tokens',
+] as const
+type Fact = (typeof FACTS)[number]
+
+export type FactMap = ReadonlyMap<string, string>
+
+const PATHS: readonly (readonly [Fact, readonly string[]])[] = FACTS.map((fact) => [fact, fact.split('.')])
+const NAMES: ReadonlySet<string> = new Set(PATHS.map(([, path]) => path.at(-1) ?? ''))
 const MAX_DEPTH = 4
 const MAX_TEXT = 512
 /** What is longer is scanned as it comes, and never kept. */
@@ -53,13 +59,11 @@ export function createFactReader(): FactReader {
 
 function factsIn(pieces: readonly Uint8Array[]): FactMap {
   if (pieces.length === 0) return NOTHING
-  const facts = new Map<string, string>()
   try {
-    collect(JSON.parse(textOf(pieces)), '', 1, facts)
+    return collect(JSON.parse(textOf(pieces)))
   } catch {
     return NOTHING
   }
-  return facts
 }
 
 function textOf(pieces: readonly Uint8Array[]): string {
@@ -68,32 +72,35 @@ function textOf(pieces: readonly Uint8Array[]): string {
   return Buffer.from(only.buffer, only.byteOffset, only.length).toString('utf8')
 }
 
-function collect(value: unknown, prefix: string, depth: number, facts: Map<string, string>): void {
-  if (!isRecord(value)) return
-  for (const key of Object.keys(value)) {
-    const inner = value[key]
-    if (typeof inner === 'object') {
-      if (depth < MAX_DEPTH) collect(inner, isOuter(key, depth) ? '' : `${prefix}${key}.`, depth + 1, facts)
-      continue
-    }
-    if ((typeof inner !== 'string' && typeof inner !== 'number') || !NAMES.has(key)) continue
+function collect(event: unknown): FactMap {
+  if (!isRecord(event)) return NOTHING
+  const facts = new Map<string, string>()
+  const inner = isRecord(event['response']) ? event['response'] : event['message']
+  for (const [fact, path] of PATHS) {
     // `message.type` is not the event's type.
-    if (key === 'type' && prefix === '' && depth > 1) continue
-    const text = String(inner)
-    if (text.length <= MAX_TEXT) facts.set(prefix + key, text)
+    const value = (fact === 'type' ? undefined : valueAt(inner, path)) ?? valueAt(event, path)
+    if (typeof value !== 'string' && typeof value !== 'number') continue
+    const text = String(value)
+    if (text.length <= MAX_TEXT) facts.set(fact, text)
   }
+  return facts
+}
+
+function valueAt(root: unknown, path: readonly string[]): unknown {
+  let value = root
+  for (const key of path) {
+    if (!isRecord(value)) return undefined
+    value = value[key]
+  }
+  return value
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function isOuter(key: string | null | undefined, depth: number): boolean {
-  return depth === 1 && (key === 'response' || key === 'message')
-}
-
 function createScanningReader(): FactReader {
-  const facts = new Map<string, string>()
+  const [outer, inner] = [new Map<string, string>(), new Map<string, string>()]
   let broken = false
   const scanner = createJsonScanner(
     createPathVisitor({
@@ -102,9 +109,8 @@ function createScanningReader(): FactReader {
       wantsText: (path) => path.length <= MAX_DEPTH && NAMES.has(path.at(-1) ?? ''),
       valueEnds(path, _kind, text) {
         if (text === null || text.length > MAX_TEXT) return
-        const inner = isOuter(path[0], 1) ? path.slice(1) : path
-        if (inner !== path && inner[0] === 'type') return
-        facts.set(inner.join('.'), text)
+        if (path[0] !== 'response' && path[0] !== 'message') outer.set(path.join('.'), text)
+        else if (path[1] !== 'type') inner.set(path.slice(1).join('.'), text)
       },
     }),
     MAX_DEPTH,
@@ -118,7 +124,7 @@ function createScanningReader(): FactReader {
         broken = true
       }
     },
-    facts: () => (broken ? NOTHING : facts),
+    facts: () => (broken ? NOTHING : new Map([...outer, ...inner])),
   }
 }
 

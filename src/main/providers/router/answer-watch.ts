@@ -1,6 +1,6 @@
 /** Watches an answer go by: reads facts from a copy of each chunk, and can neither delay nor change the stream. */
 import { createFactReader, streamErrorOf, terminalOf, usageOf } from './answer-facts.ts'
-import type { FactReader, Terminal } from './answer-facts.ts'
+import type { FactMap, FactReader, Terminal } from './answer-facts.ts'
 import { createSseFraming } from './sse.ts'
 import type { RouteProtocol, TokenUsage } from './types.ts'
 
@@ -24,6 +24,7 @@ const READ_EVENTS: Readonly<Record<RouteProtocol, ReadonlySet<string>>> = {
   responses: new Set(['response.completed', 'response.incomplete', 'response.failed', 'error']),
   anthropic_messages: new Set(['message_start', 'message_delta', 'message_stop', 'error']),
 }
+const NO_FACTS: FactMap = new Map()
 /** Kept from one event to the next: later counts replace earlier ones, since each is cumulative. */
 const isKept = (key: string): boolean => key === 'id' || key === 'model' || key.startsWith('usage.')
 
@@ -44,8 +45,10 @@ export function watchEvents(protocol: RouteProtocol): AnswerWatch {
       reader.write(piece)
     },
     dispatched(name) {
-      const facts = reader?.facts() ?? new Map<string, string>()
+      const said = reader
       reader = null
+      if (name !== null && !READ_EVENTS[protocol].has(name)) return
+      const facts = said?.facts() ?? NO_FACTS
       const type = name ?? facts.get('type') ?? ''
       if (!READ_EVENTS[protocol].has(type)) return
       for (const [key, value] of facts) if (isKept(key)) kept.set(key, value)
@@ -74,7 +77,7 @@ export function watchJson(protocol: RouteProtocol): AnswerWatch {
 
 export function summaryOf(
   protocol: RouteProtocol,
-  facts: ReadonlyMap<string, string>,
+  facts: FactMap,
 ): Pick<AnswerSummary, 'usage' | 'modelReported' | 'responseId'> {
   return {
     usage: usageOf(protocol, facts),

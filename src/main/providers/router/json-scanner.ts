@@ -4,8 +4,9 @@
  */
 import { AppError } from '../../../shared/errors.ts'
 import { Digits, isComplete, isDigit, isHex, nextDigits } from './json-numbers.ts'
-import { borderOf, byteTable, plainEnd, sizeOf, validEnd, wordsOf } from './json-text.ts'
-import type { Words } from './json-text.ts'
+import { borderOf, byteTable, sizeOf, validEnd } from './json-text.ts'
+import { BLOCK_BYTES, lay, layLookout, lookOut, skim, stringEnd } from './simd/index.ts'
+import type { JsonPlace } from './simd/index.ts'
 
 export type JsonContainer = 'object' | 'array'
 export type JsonScalar = 'string' | 'number' | 'literal'
@@ -32,6 +33,7 @@ export interface JsonScanner {
 
 export const MAX_JSON_DEPTH = 128
 
+/** The first seven are known to simd/scan.as.ts. */
 const State = {
   value: 0,
   valueOrEnd: 1,
@@ -65,25 +67,25 @@ export function createJsonScanner(
   lookout: Uint8Array = NOTHING,
 ): JsonScanner {
   let offset = 0
-  let state: number = State.value
-  /** Innermost last; true is an object. */
-  const stack: boolean[] = []
+  const place: JsonPlace = {
+    state: State.value,
+    depth: 0,
+    stack: new Uint8Array(MAX_JSON_DEPTH),
+    isKey: false,
+    escaped: false,
+    met: false,
+    matched: UNLIKE,
+  }
   /** `visitDepth`, or that of a container around this place whose inside nobody wants. */
   let told = visitDepth
   let tokenStart = 0
-  let stringIsKey = false
   let capturing = false
-  let escaped = false
   let captured: Uint8Array[] = []
   let hexLeft = 0
   let digits: number = Digits.minus
   let numberText = ''
   let literal = ''
   let literalAt = 0
-  const looksOut = lookout.length > 0
-  let met = false
-  /** How many of those letters the string at hand begins with. */
-  let matched = UNLIKE
   /** The beginning of a character that the next chunk goes on with. */
   let partial: Buffer = NOTHING
 
@@ -93,49 +95,42 @@ export function createJsonScanner(
     })
   }
 
+  function isInObject(): boolean {
+    return place.stack[place.depth - 1] === 1
+  }
+
   function openContainer(isObject: boolean, at: number): void {
-    if (stack.length >= MAX_JSON_DEPTH) throw malformed(`nested deeper than ${MAX_JSON_DEPTH}`, at)
-    if (stack.length <= told && !visitor.open(isObject ? 'object' : 'array', stack.length, at)) told = stack.length
-    stack.push(isObject)
-    state = isObject ? State.keyOrEnd : State.valueOrEnd
+    if (place.depth >= MAX_JSON_DEPTH) throw malformed(`nested deeper than ${MAX_JSON_DEPTH}`, at)
+    if (place.depth <= told && !visitor.open(isObject ? 'object' : 'array', place.depth, at)) told = place.depth
+    place.stack[place.depth++] = isObject ? 1 : 0
+    place.state = isObject ? State.keyOrEnd : State.valueOrEnd
   }
 
   function closeContainer(isObject: boolean, at: number): void {
-    if (stack.pop() !== isObject) throw malformed('a bracket closes nothing', at)
-    state = State.after
-    if (stack.length > told) return
+    if (place.depth === 0 || isInObject() !== isObject) throw malformed('a bracket closes nothing', at)
+    place.depth--
+    place.state = State.after
+    if (place.depth > told) return
     told = visitDepth
-    visitor.close(isObject ? 'object' : 'array', stack.length, at + 1)
+    visitor.close(isObject ? 'object' : 'array', place.depth, at + 1)
   }
 
   function openString(isKey: boolean, at: number): void {
-    state = State.string
+    place.state = State.string
     tokenStart = at
-    stringIsKey = isKey
-    escaped = false
-    if (looksOut) matched = 0
-    capturing = stack.length <= told && visitor.wantsText(isKey ? 'key' : 'value', stack.length)
-  }
-
-  /** Goes on to tell whether the string at hand begins with what is looked out for. */
-  function lookOut(chunk: Uint8Array, from: number): void {
-    let at = from
-    while (at < chunk.length && matched < lookout.length && chunk[at] === lookout[matched]) {
-      at++
-      matched++
-    }
-    const isEscape = chunk[at] === 0x5c && (at + 1 === chunk.length || chunk[at + 1] === 0x75)
-    if (matched === lookout.length || isEscape) met = true
-    if (at < chunk.length) matched = UNLIKE
+    place.isKey = isKey
+    place.escaped = false
+    place.matched = lookout.length > 0 ? 0 : UNLIKE
+    capturing = place.depth <= told && visitor.wantsText(isKey ? 'key' : 'value', place.depth)
   }
 
   function closeString(chunk: Buffer, from: number, quote: number): void {
     const end = offset + quote + 1
-    state = stringIsKey ? State.colon : State.after
-    if (stack.length > told) return
+    place.state = place.isKey ? State.colon : State.after
+    if (place.depth > told) return
     const text = capturing ? takeCaptured(chunk, from, quote) : null
-    if (stringIsKey) visitor.key(text, stack.length, tokenStart)
-    else visitor.scalar('string', text, stack.length, tokenStart, end)
+    if (place.isKey) visitor.key(text, place.depth, tokenStart)
+    else visitor.scalar('string', text, place.depth, tokenStart, end)
   }
 
   /** The text between the quotes, of which `[from, to)` of this chunk is the last part. */
@@ -146,7 +141,7 @@ export function createJsonScanner(
         : Buffer.concat([...captured, chunk.subarray(from, to)]).toString('utf8')
     if (captured.length > 0) captured = []
     capturing = false
-    return escaped ? String(JSON.parse(`"${text}"`)) : text
+    return place.escaped ? String(JSON.parse(`"${text}"`)) : text
   }
 
   function startValue(byte: number, at: number): void {
@@ -154,15 +149,15 @@ export function createJsonScanner(
     else if (byte === 0x7b) openContainer(true, at)
     else if (byte === 0x5b) openContainer(false, at)
     else if (byte === 0x2d || isDigit(byte)) {
-      state = State.number
+      place.state = State.number
       tokenStart = at
       digits = byte === 0x2d ? Digits.minus : byte === 0x30 ? Digits.zero : Digits.int
-      capturing = stack.length <= told && visitor.wantsText('value', stack.length)
+      capturing = place.depth <= told && visitor.wantsText('value', place.depth)
       numberText = String.fromCharCode(byte)
     } else {
       const word = LITERALS.get(byte)
       if (word === undefined) throw malformed('a value is missing', at)
-      state = State.literal
+      place.state = State.literal
       tokenStart = at
       literal = word
       literalAt = 1
@@ -170,7 +165,7 @@ export function createJsonScanner(
   }
 
   function structural(byte: number, at: number): void {
-    switch (state) {
+    switch (place.state) {
       case State.valueOrEnd:
         if (byte === 0x5d) return closeContainer(false, at)
         return startValue(byte, at)
@@ -185,11 +180,11 @@ export function createJsonScanner(
         throw malformed('a key is missing', at)
       case State.colon:
         if (byte !== 0x3a) throw malformed('a colon is missing', at)
-        state = State.value
+        place.state = State.value
         return undefined
       default:
-        if (byte === 0x2c && stack.length > 0) {
-          state = stack.at(-1) === true ? State.key : State.value
+        if (byte === 0x2c && place.depth > 0) {
+          place.state = isInObject() ? State.key : State.value
           return undefined
         }
         if (byte === 0x7d) return closeContainer(true, at)
@@ -198,62 +193,16 @@ export function createJsonScanner(
     }
   }
 
-  /**
-   * Inside of what nobody wants, which is most of a body: brackets, commas and strings, as far as they are in order.
-   * Answers where something else stands, and leaves it to the rest to read or refuse it.
-   */
-  function skim(chunk: Buffer, words: Words, from: number): number {
-    const { length } = chunk
-    let now = state
+  /** Answers the index of the closing quote; the block's length where the string goes on behind it. */
+  function scanString(block: Buffer, from: number): number {
     let i = from
-    while (i < length) {
-      const byte = chunk[i] as number
-      if (byte === 0x22 && now !== State.after && now !== State.colon) {
-        stringIsKey = now === State.key || now === State.keyOrEnd
-        capturing = false
-        if (looksOut) {
-          matched = 0
-          lookOut(chunk, i + 1)
-        }
-        state = State.string
-        i = scanString(chunk, words, i + 1)
-        if (i === length) return i
-        now = stringIsKey ? State.colon : State.after
-      } else if (byte === 0x3a && now === State.colon) now = State.value
-      else if (byte === 0x2c && now === State.after) now = stack.at(-1) === true ? State.key : State.value
-      else if ((byte === 0x7b || byte === 0x5b) && now <= State.valueOrEnd && stack.length < MAX_JSON_DEPTH) {
-        stack.push(byte === 0x7b)
-        now = byte === 0x7b ? State.keyOrEnd : State.valueOrEnd
-      } else if ((byte === 0x7d || byte === 0x5d) && stack.length > told + 1) {
-        const isObject = byte === 0x7d
-        if (now !== State.after && now !== (isObject ? State.keyOrEnd : State.valueOrEnd)) break
-        if (stack.at(-1) !== isObject) break
-        stack.pop()
-        now = State.after
-      } else if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) break
-      i++
-    }
-    state = now
-    return i
-  }
-
-  /** Answers the index of the closing quote; the chunk's length where the string goes on behind it. */
-  function scanString(chunk: Buffer, words: Words, from: number): number {
-    const { length } = chunk
-    let i = from
-    while (i < length) {
-      i = plainEnd(chunk, words, i)
-      if (i === length) return i
-      const byte = chunk[i] as number
-      if (byte === 0x22) return i
-      if (byte !== 0x5c) throw malformed('a control character in a string', offset + i)
-      escaped = true
-      if (i + 1 < length && ESCAPED[chunk[i + 1] as number] === 1) {
-        i += 2
-        continue
-      }
-      state = State.escape
-      i = scanEscape(chunk, i + 1)
+    while (i < block.length) {
+      i = stringEnd(place, i)
+      if (i === block.length || block[i] === 0x22) return i
+      if (block[i] !== 0x5c) throw malformed('a control character in a string', offset + i)
+      place.escaped = true
+      place.state = State.escape
+      i = scanEscape(block, i + 1)
     }
     return i
   }
@@ -261,15 +210,15 @@ export function createJsonScanner(
   /** Inside a string: an escape, as far as this chunk has it. */
   function scanEscape(chunk: Uint8Array, from: number): number {
     let i = from
-    while (i < chunk.length && state !== State.string) {
+    while (i < chunk.length && place.state !== State.string) {
       const byte = chunk[i] as number
-      if (state === State.hex) {
+      if (place.state === State.hex) {
         if (!isHex(byte)) throw malformed('an unknown escape', offset + i)
-        if (--hexLeft === 0) state = State.string
+        if (--hexLeft === 0) place.state = State.string
       } else if (byte === 0x75) {
-        state = State.hex
+        place.state = State.hex
         hexLeft = 4
-      } else if (ESCAPED[byte] === 1) state = State.string
+      } else if (ESCAPED[byte] === 1) place.state = State.string
       else throw malformed('an unknown escape', offset + i)
       i++
     }
@@ -285,9 +234,9 @@ export function createJsonScanner(
       return true
     }
     if (!isComplete(digits)) throw malformed('a number is cut', at)
-    state = State.after
-    if (stack.length <= told) {
-      visitor.scalar('number', capturing ? numberText : null, stack.length, tokenStart, at)
+    place.state = State.after
+    if (place.depth <= told) {
+      visitor.scalar('number', capturing ? numberText : null, place.depth, tokenStart, at)
     }
     capturing = false
     return false
@@ -296,8 +245,8 @@ export function createJsonScanner(
   function stepLiteral(byte: number, at: number): void {
     if (byte !== literal.charCodeAt(literalAt)) throw malformed('an unknown word', at)
     if (++literalAt < literal.length) return
-    state = State.after
-    if (stack.length <= told) visitor.scalar('literal', null, stack.length, tokenStart, at + 1)
+    place.state = State.after
+    if (place.depth <= told) visitor.scalar('literal', null, place.depth, tokenStart, at + 1)
   }
 
   /** Reads whole characters only, so that a byte beyond ASCII is part of one wherever it stands. */
@@ -322,40 +271,45 @@ export function createJsonScanner(
     if (valid < text.length) throw malformed('it is no UTF-8', offset)
   }
 
-  function read(chunk: Buffer): void {
-    const words = wordsOf(chunk)
+  function read(text: Buffer): void {
+    for (let at = 0; at < text.length; at += BLOCK_BYTES) readBlock(text.subarray(at, at + BLOCK_BYTES))
+  }
+
+  function readBlock(block: Buffer): void {
+    lay(block)
+    layLookout(lookout)
     let i = 0
-    while (i < chunk.length) {
-      if (state <= State.after && stack.length > told) {
-        i = skim(chunk, words, i)
-        if (i === chunk.length) break
+    while (i < block.length) {
+      if (place.state <= State.after && place.depth > told) {
+        i = skim(place, i, told, lookout.length)
+        if (i === block.length) break
       }
-      if (state >= State.string && state <= State.hex) {
+      if (place.state >= State.string && place.state <= State.hex) {
         const from = i
-        if (matched !== UNLIKE) lookOut(chunk, i)
-        if (state !== State.string) i = scanEscape(chunk, i)
-        if (state === State.string) i = scanString(chunk, words, i)
-        if (i < chunk.length) {
-          closeString(chunk, from, i)
+        if (place.matched !== UNLIKE) lookOut(place, i, lookout.length)
+        if (place.state !== State.string) i = scanEscape(block, i)
+        if (place.state === State.string) i = scanString(block, i)
+        if (i < block.length) {
+          closeString(block, from, i)
           i++
-        } else if (capturing) captured.push(chunk.subarray(from, i))
+        } else if (capturing) captured.push(block.subarray(from, i))
         continue
       }
-      const byte = chunk[i] as number
-      if (state === State.number) {
+      const byte = block[i] as number
+      if (place.state === State.number) {
         if (!stepNumber(byte, offset + i)) continue
-      } else if (state === State.literal) stepLiteral(byte, offset + i)
+      } else if (place.state === State.literal) stepLiteral(byte, offset + i)
       else if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) structural(byte, offset + i)
       i++
     }
-    offset += chunk.length
+    offset += block.length
   }
 
   function end(): void {
     if (partial.length > 0) throw malformed('it is no UTF-8', offset)
-    if (state === State.number && stack.length === 0) stepNumber(0x20, offset)
-    if (state !== State.after || stack.length > 0) throw malformed('it ends too early', offset)
+    if (place.state === State.number && place.depth === 0) stepNumber(0x20, offset)
+    if (place.state !== State.after || place.depth > 0) throw malformed('it ends too early', offset)
   }
 
-  return { write, end, met: () => met }
+  return { write, end, met: () => place.met }
 }

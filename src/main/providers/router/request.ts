@@ -138,13 +138,20 @@ async function takeAll(
   return await withinBodyTime(deps.clock, takeBody(request, limits, scan, flight.signal))
 }
 
-async function withinBodyTime<T>(clock: Clock, taking: Promise<T>): Promise<T> {
-  taking.catch(() => undefined)
-  const late = Promise.withResolvers<never>()
-  using _timer = clock.after(BODY_MS, () =>
-    late.reject(new AppError('request_body_malformed', 'The request body did not arrive in 60 s.')),
-  )
-  return await Promise.race([taking, late.promise])
+function withinBodyTime<T>(clock: Clock, taking: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = clock.after(BODY_MS, () =>
+      reject(new AppError('request_body_malformed', 'The request body did not arrive in 60 s.')),
+    )
+    const settle = (settled: () => void): void => {
+      timer[Symbol.dispose]()
+      settled()
+    }
+    taking.then(
+      (value) => settle(() => resolve(value)),
+      (error: unknown) => settle(() => reject(error)),
+    )
+  })
 }
 
 function sizeOf(chunks: readonly Uint8Array[]): number {

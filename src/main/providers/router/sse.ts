@@ -1,4 +1,5 @@
 /** Server-sent events, framed byte by byte beside the stream: it finds where an event ends and never holds one back. */
+import { BLOCK_BYTES, HEAD_BYTES, isLaid, lay, layHead, lineEnd, skipEvents } from './simd/index.ts'
 
 export interface SseListener {
   /** Bytes of the event's data lines, in order. `name`: its `event:` line, if that came first. */
@@ -22,6 +23,7 @@ const SPACE = 0x20
 /** Longer than any field name or event name that matters. */
 const MAX_KEPT = 128
 const NEWLINE = new Uint8Array([LF])
+const NOTHING = new Uint8Array(0)
 const EVENT = Buffer.from('event:')
 const DATA = Buffer.from('data:')
 
@@ -36,20 +38,58 @@ export function createSseFraming(listener: SseListener): SseFraming {
   let dataLines = 0
   let hasField = false
   /** The newest line that named an event to skip: the next ones mostly begin with the same. */
-  let skipped: Uint8Array | null = null
+  let skipped = NOTHING
+  /** What is laid out to be read. */
+  let laid = 0
 
-  /** Passes over whole events of that name, from the beginning of one: by words, since most of a stream is nothing else. */
-  function skipEvents(chunk: Uint8Array, head: Uint8Array, from: number): number {
-    const [words, wanted] = [wordsOf(chunk), wordsOf(head)]
-    const last = head.length - 4
-    for (let at = from; ;) {
-      if (at + head.length > chunk.length) return at
-      for (let i = 0; i < last; i += 4) if (words.getUint32(at + i) !== wanted.getUint32(i)) return at
-      if (words.getUint32(at + last) !== wanted.getUint32(last)) return at
-      const end = chunk.indexOf(LF, at + head.length)
-      if (end === -1 || chunk[end + 1] !== LF) return at
-      at = end + 2
+  /** Answers whether events that begin with this line can be passed over at once. */
+  function learn(line: Uint8Array): boolean {
+    if (line.length < HEAD_BYTES.least || line.length > HEAD_BYTES.most) return false
+    if (line.length !== skipped.length || !beginsWith(line, skipped, 0)) skipped = new Uint8Array(line)
+    layHead(skipped)
+    return true
+  }
+
+  function layOut(block: Uint8Array): void {
+    laid = lay(block)
+    layHead(skipped)
+  }
+
+  function readBlock(block: Buffer): void {
+    layOut(block)
+    let at = 0
+    while (at < block.length) {
+      if (skipLf) {
+        skipLf = false
+        if (block[at] === LF) {
+          at++
+          continue
+        }
+      }
+      // A listener may have laid out something of its own.
+      if (!isLaid(laid)) layOut(block)
+      const begins = lineBytes === 0 && !hasField
+      if (begins && skipped.length > 0) at = skipEvents(at, skipped.length)
+      const end = lineEnd(at)
+      if (end === block.length) return linePiece(block.subarray(at))
+      const isNamed = lineBytes === 0 && beginsWith(block, EVENT, at)
+      if (isNamed) nameLine(block, at, end)
+      else if (lineBytes === 0 && beginsWith(block, DATA, at)) dataLine(block, at, end)
+      else {
+        linePiece(block.subarray(at, end))
+        lineEnds()
+      }
+      skipLf = block[end] === CR
+      const isSkipped = begins && isNamed && !skipLf && name !== null && listener.skips?.(name) === true
+      const next = isSkipped && learn(block.subarray(at, end + 1)) ? skipEvents(at, skipped.length) : at
+      if (next === at) at = end + 1
+      else {
+        at = next
+        name = null
+        hasField = false
+      }
     }
+    return undefined
   }
 
   function valuePiece(piece: Uint8Array): void {
@@ -107,38 +147,8 @@ export function createSseFraming(listener: SseListener): SseFraming {
   return {
     push(bytes) {
       const chunk = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-      let at = 0
-      let lf = chunk.indexOf(LF)
-      let cr = chunk.indexOf(CR)
-      while (at < chunk.length) {
-        if (skipLf) {
-          skipLf = false
-          if (chunk[at] === LF) {
-            at++
-            continue
-          }
-        }
-        if (skipped !== null && cr === -1 && lineBytes === 0 && !hasField) {
-          at = skipEvents(chunk, skipped, at)
-          if (at === chunk.length) return undefined
-        }
-        if (lf !== -1 && lf < at) lf = chunk.indexOf(LF, at)
-        if (cr !== -1 && cr < at) cr = chunk.indexOf(CR, at)
-        const end = lf === -1 ? cr : cr === -1 ? lf : Math.min(lf, cr)
-        if (end === -1) return linePiece(chunk.subarray(at))
-        const isNamed = lineBytes === 0 && beginsWith(chunk, EVENT, at)
-        if (isNamed) nameLine(chunk, at, end)
-        else if (lineBytes === 0 && beginsWith(chunk, DATA, at)) dataLine(chunk, at, end)
-        else {
-          linePiece(chunk.subarray(at, end))
-          lineEnds()
-        }
-        if (isNamed && chunk[end] === LF && name !== null && listener.skips?.(name) === true) {
-          skipped = Uint8Array.from(chunk.subarray(at, end + 1))
-        }
-        skipLf = chunk[end] === CR
-        at = end + 1
-      }
+      if (chunk.length <= BLOCK_BYTES) return readBlock(chunk)
+      for (let at = 0; at < chunk.length; at += BLOCK_BYTES) readBlock(chunk.subarray(at, at + BLOCK_BYTES))
       return undefined
     },
     atBoundary: () => lineBytes === 0 && !hasField,
@@ -147,10 +157,6 @@ export function createSseFraming(listener: SseListener): SseFraming {
 
 function valueAt(chunk: Uint8Array, colonEnd: number): number {
   return chunk[colonEnd] === SPACE ? colonEnd + 1 : colonEnd
-}
-
-function wordsOf({ buffer, byteOffset, length }: Uint8Array): DataView {
-  return new DataView(buffer, byteOffset, length)
 }
 
 function beginsWith(chunk: Uint8Array, head: Uint8Array, at: number): boolean {
