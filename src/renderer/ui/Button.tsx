@@ -1,5 +1,5 @@
 import { Button as Base } from '@base-ui/react/button'
-import type { ReactNode } from 'react'
+import type { ReactNode, Ref } from 'react'
 import styles from './Button.module.css'
 import { Kbd } from './Kbd.tsx'
 import { offProps } from './off.ts'
@@ -17,6 +17,7 @@ export interface ButtonProps {
   /** For an action that repeats down a list: begins with the visible words and names its object. */
   'aria-label'?: string
   'aria-describedby'?: string
+  ref?: Ref<HTMLButtonElement>
   onClick?: () => void
 }
 

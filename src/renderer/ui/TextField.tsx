@@ -1,5 +1,7 @@
 import { Field } from '@base-ui/react/field'
-import type { ReactNode, Ref } from 'react'
+import { useState } from 'react'
+import type { FormEvent, ReactNode, Ref } from 'react'
+import { strings } from '../strings/index.ts'
 import styles from './TextField.module.css'
 
 export interface TextFieldProps {
@@ -22,10 +24,11 @@ export interface TextFieldProps {
   onChange?: (value: string) => void
 }
 
+/** One line of text. What a form may not be sent with is said under the field, in our own words. */
 export function TextField(props: TextFieldProps) {
   const {
     label,
-    error = null,
+    error: given = null,
     description,
     mono = false,
     labelHidden = false,
@@ -34,6 +37,12 @@ export function TextField(props: TextFieldProps) {
     type = 'text',
     ...input
   } = props
+  const [refused, setRefused] = useState<string | null>(null)
+  const error = given ?? refused
+  const change = (value: string): void => {
+    setRefused(null)
+    onChange?.(value)
+  }
   return (
     <Field.Root className={styles.field} invalid={error !== null}>
       <Field.Label className={styles.label} data-hidden={labelHidden ? '' : undefined}>
@@ -47,7 +56,8 @@ export function TextField(props: TextFieldProps) {
         data-mono={mono ? '' : undefined}
         autoComplete="off"
         spellCheck={false}
-        {...(onChange === undefined ? {} : { onValueChange: (value: string) => onChange(value) })}
+        onValueChange={change}
+        onInvalid={(event) => setRefused(refusal(event))}
       />
       {description !== undefined && <Field.Description className={styles.description}>{description}</Field.Description>}
       {error !== null && (
@@ -57,4 +67,13 @@ export function TextField(props: TextFieldProps) {
       )}
     </Field.Root>
   )
+}
+
+/** In the place of the browser's bubble: the reason, and the focus where the first one is. */
+function refusal(event: FormEvent<HTMLInputElement>): string {
+  event.preventDefault()
+  const { form, validity } = event.currentTarget
+  const first = [...(form?.elements ?? [])].find((each) => each instanceof HTMLInputElement && !each.validity.valid)
+  if (first === event.currentTarget) event.currentTarget.focus()
+  return validity.typeMismatch ? strings.errors.noAddress : strings.errors.missing
 }

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import type { CatalogView, FailoverRule } from '../../../shared/bridge/index.ts'
 import type { ClientId } from '../../../shared/vocabulary.ts'
 import { useChange } from '../../bridge/index.ts'
@@ -27,7 +27,16 @@ export function FallbackDialog({ catalog, client, onClose }: FallbackDialogProps
   const offered = catalog.connections.filter((row) => row.client === client)
   const name = offered.find(({ id }) => id === chosen?.connectionId)?.name ?? ''
   const { chain } = rule
+  const links = useRef<HTMLOListElement>(null)
+  const adder = useRef<HTMLButtonElement>(null)
   const setChain = (next: readonly Link[]): void => setRule({ ...rule, chain: [...next] })
+  const remove = (index: number): void => {
+    // The last place goes, and its button with it: the focus stays where the next one can be.
+    const next = links.current?.children[Math.min(index, chain.length - 2)]
+    const button = next?.querySelector<HTMLElement>(':scope > button:last-of-type') ?? adder.current
+    button?.focus()
+    setChain(chain.filter((_, at) => at !== index))
+  }
   const save = (next: FailoverRule | null): void =>
     change.mutate({ client, rule: next, expectedRevision: catalog.revision }, { onSuccess: onClose })
   const complete = chain.length > 0 && chain.every(({ modelId }) => modelId.trim() !== '')
@@ -70,7 +79,7 @@ export function FallbackDialog({ catalog, client, onClose }: FallbackDialogProps
           submit()
         }}
       >
-        <ol className={styles.chain} aria-label={providers.fallbacks}>
+        <ol ref={links} className={styles.chain} aria-label={providers.fallbacks}>
           {chain.map((link, index) => (
             // oxlint-disable-next-line react/no-array-index-key -- a place is what it is: two may name the same while edited
             <li key={index} className={styles.link}>
@@ -88,17 +97,14 @@ export function FallbackDialog({ catalog, client, onClose }: FallbackDialogProps
               >
                 ↑
               </IconButton>
-              <IconButton
-                label={providers.fallbackRemove(index + 1)}
-                onClick={() => setChain(chain.filter((_, at) => at !== index))}
-              >
+              <IconButton label={providers.fallbackRemove(index + 1)} onClick={() => remove(index)}>
                 ×
               </IconButton>
             </li>
           ))}
         </ol>
         <div>
-          <Button disabled={chain.length >= MOST} onClick={add}>
+          <Button ref={adder} disabled={chain.length >= MOST} onClick={add}>
             {providers.fallbackAdd}
           </Button>
         </div>

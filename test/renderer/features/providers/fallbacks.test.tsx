@@ -106,6 +106,23 @@ describe('fallbacks', () => {
     expect(host.calls('providers.setFailover').at(-1)).toEqual({ client: 'codex', rule: null, expectedRevision: 3 })
   })
 
+  test('with the keys alone: the focus goes to the next one that can be removed, and at last to adding one', async () => {
+    const { user } = show(withRule)
+    await user.click(screen.getByRole('button', { name: 'Edit fallbacks: Codex' }))
+    const add = screen.getByRole('button', { name: 'Add a fallback' })
+    await user.click(add)
+    await user.click(add)
+    const remove = (place: number) => screen.getByRole('button', { name: `Remove fallback ${place}` })
+    remove(2).focus()
+    await user.keyboard('{Enter}')
+    expect(document.activeElement).toBe(remove(2))
+    await user.keyboard('{Enter}')
+    expect(document.activeElement).toBe(remove(1))
+    await user.keyboard('{Enter}')
+    expect(document.activeElement).toBe(add)
+    expect(screen.queryByRole('button', { name: 'Remove fallback 1' })).toBeNull()
+  })
+
   test('a Provider that fails says so in words, and when it is tried again', () => {
     const failing = (breaker: { state: 'open' | 'probing'; untilMs: number }): CatalogView =>
       aCatalog({ connections: [aConnection({ breaker })] })

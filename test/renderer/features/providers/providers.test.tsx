@@ -82,6 +82,21 @@ describe('the providers view', () => {
     ])
   })
 
+  test('what is still missing is said under its field, which has the focus, and nothing is sent', async () => {
+    const { host, user } = show(aCatalog())
+    await user.click(screen.getByRole('button', { name: 'Add Provider' }))
+    const dialog = screen.getByRole('dialog', { name: 'Add a Provider' })
+    await user.click(within(dialog).getByRole('button', { name: 'Save' }))
+    const name = within(dialog).getByRole('textbox', { name: 'Name' })
+    expect(await within(dialog).findByText('Fill this in first.')).toBeDefined()
+    expect(document.activeElement).toBe(name)
+    expect(name.getAttribute('aria-invalid')).toBe('true')
+    expect(name.getAttribute('aria-describedby')).toBe(within(dialog).getByText('Fill this in first.').id)
+    expect(host.calls('providers.upsert')).toEqual([])
+    await user.type(name, 'W')
+    expect(within(dialog).queryByText('Fill this in first.')).toBeNull()
+  })
+
   test('an error stands under its field and the typed text is kept', async () => {
     const { user } = show(aCatalog(), {
       'providers.upsert': () => {
