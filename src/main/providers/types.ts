@@ -135,7 +135,7 @@ export interface ConnectionView {
   warnings: readonly ConnectionWarning[]
 }
 
-export type ConnectionWarning = 'plaintext_transport' | 'unencrypted_store'
+export type ConnectionWarning = 'plaintext_transport'
 
 export interface PresetView {
   id: PresetId

@@ -58,16 +58,13 @@ function connectionView(row: ProviderConnection, readiness: Readiness): Connecti
     credentialReady: isReady(row, readiness),
     ...(hint === null ? {} : { credentialHint: hint }),
     ...(breaker === null ? {} : { breaker }),
-    warnings: warningsOf(row, readiness.keys),
+    warnings: warningsOf(row),
   }
 }
 
-function warningsOf(row: ProviderConnection, keys: Keys): readonly ConnectionWarning[] {
-  const warnings: ConnectionWarning[] = []
+function warningsOf(row: ProviderConnection): readonly ConnectionWarning[] {
   const address = addressOf(row)
-  if (address !== null && isPlaintextAcrossNetwork(new URL(address))) warnings.push('plaintext_transport')
-  if (row.credentialRef !== undefined && keys.backend === 'file') warnings.push('unencrypted_store')
-  return warnings
+  return address !== null && isPlaintextAcrossNetwork(new URL(address)) ? ['plaintext_transport'] : []
 }
 
 /** RFC 1918, 100.64/10, fc00::/7: the person's own network. */

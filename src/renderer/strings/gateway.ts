@@ -44,6 +44,7 @@ export const gateway = {
   kind: (kind: ProjectionKind) => KINDS[kind],
   toggle: (client: GatewayClient) => `Lead ${CLIENTS[client]} to the gateway`,
   upstream: (client: GatewayClient) => `Provider of ${CLIENTS[client]}`,
+  goesTo: 'Requests go to',
   noUpstream: 'None',
   noProvider: (client: GatewayClient) => `There is no Provider for ${CLIENTS[client]} yet.`,
   addProvider: 'Add Provider',
@@ -89,7 +90,8 @@ export const gateway = {
   requests: 'Requests',
   requestsText:
     'The newest requests of all agents. What they said is never kept; the list is forgotten when Wheelhouse ends.',
-  noRequests: 'No request was made yet.',
+  noRequests:
+    'No request was made yet. They appear here as they come: of sessions on a Provider, and of agents that are led here.',
   requestsOff: 'Nothing is listed: the list of requests is switched off under Settings, Network.',
   columns: {
     time: 'Time',

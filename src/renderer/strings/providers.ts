@@ -9,7 +9,6 @@ const BACKENDS: Readonly<Record<CatalogView['credentialBackend'], string | null>
 
 const WARNINGS: Readonly<Record<string, string>> = {
   plaintext_transport: 'Requests cross the network without encryption.',
-  unencrypted_store: 'Its key lies in a file that is not encrypted.',
 }
 
 const REFUSALS: Readonly<Record<string, string>> = {

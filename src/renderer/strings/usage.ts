@@ -7,7 +7,8 @@ export const usage = {
   period: 'Period',
   periods: { 1: 'Today and yesterday', 7: '7 days', 30: '30 days', 90: '90 days', 366: 'A year' },
   loading: 'Adding up…',
-  empty: 'Nothing was counted in this time.',
+  empty:
+    'Nothing was counted in this time. Requests of sessions on a Provider are, and those that came by the gateway.',
   table: (group: string, period: string) => `Usage by ${group.toLowerCase()}, ${period}`,
   requests: 'Requests',
   failed: 'Failed',

@@ -91,13 +91,16 @@ function Upstream({ client, chosen }: { client: TakeoverView['client']; chosen: 
   ]
   return (
     <>
-      <Select
-        label={gateway.upstream(client)}
-        value={chosen ?? NONE}
-        items={items}
-        disabled={choose.isPending}
-        onChange={(value) => choose.mutate({ client, connectionId: value === NONE ? null : value })}
-      />
+      <span className={styles.upstream}>
+        <span aria-hidden="true">{gateway.goesTo}</span>
+        <Select
+          label={gateway.upstream(client)}
+          value={chosen ?? NONE}
+          items={items}
+          disabled={choose.isPending}
+          onChange={(value) => choose.mutate({ client, connectionId: value === NONE ? null : value })}
+        />
+      </span>
       {breaker !== undefined && <BreakerMark breaker={breaker} />}
       {choose.error !== null && <ErrorNote error={choose.error} />}
     </>
