@@ -3,7 +3,18 @@
  * comes out is kept beside its source, so that nothing but that change needs the compiler.
  */
 import { writeFileSync } from 'node:fs'
-import asc from 'assemblyscript/asc'
+
+/** As much of the compiler as is used. Its own types would take the place of those of Array and String everywhere. */
+interface Compiler {
+  main(
+    argv: readonly string[],
+    io: {
+      stderr: { write(chunk: string | Uint8Array): void }
+      writeFile(name: string, contents: string | Uint8Array): void
+    },
+  ): Promise<{ error: Error | null }>
+}
+const COMPILER: string = 'assemblyscript/asc'
 
 const SOURCE = 'src/main/providers/router/simd/scan.as.ts'
 export const TARGET = 'src/main/providers/router/simd/scan.wasm.ts'
@@ -12,6 +23,7 @@ export const TARGET = 'src/main/providers/router/simd/scan.wasm.ts'
 export async function compileScan(): Promise<string> {
   let binary: Uint8Array | null = null
   let said = ''
+  const { default: asc } = (await import(COMPILER)) as { default: Compiler }
   const { error } = await asc.main(
     // No run time of its own: two pages of memory, which the module and index.ts share out.
     [
