@@ -279,7 +279,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
         return suggestedAgents(ownAgents, hostEnv('PATH'))
       },
       whyNotConfined: (agentId, choice) => whyNotConfined(sandbox, agents.get(agentId), choice),
-      codexRules: () => codexRules(env['CODEX_HOME'] ?? join(env['HOME'] ?? homedir(), '.codex')),
+      codexRules: () => codexRules(env['CODEX_HOME'] || join(env['HOME'] ?? homedir(), '.codex')),
       mcp,
       trust,
       views,

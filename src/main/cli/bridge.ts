@@ -45,6 +45,7 @@ export async function lockOrJoin(
 ): Promise<LockOrJoin> {
   const { signal } = interrupts
   const clock = createSystemClock()
+  using _awake = stayAwake()
   for (let tries = 1; ; tries++) {
     const role = await control.acquire(dataDir)
     if (role.kind === 'host') return role
@@ -55,6 +56,12 @@ export async function lockOrJoin(
       if (!passes || tries === TRIES || signal.aborted) throw thrown
     }
   }
+}
+
+/** Between two tries nothing is open that would keep the process: the clock's timers do not. */
+function stayAwake(): Disposable {
+  const timer = setInterval(() => undefined, HELLO_MS)
+  return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
 async function openShared(clock: Clock, connection: FrameConnection): Promise<CliBridge> {

@@ -30,6 +30,37 @@ export function modelsOf(connection: ProviderConnection, sources: ModelSources):
   return [...entries.values()]
 }
 
+/** What the bridge carries in one answer, roughly: of one list, and of all of them. */
+const LIST_BYTES = 1_048_576
+const ALL_BYTES = 2_621_440
+/** Of an entry beside its names. */
+const ENTRY_BYTES = 160
+
+/** Each connection's models as far as they can be shown: where all are too long together, the longest are cut alike. */
+export function shownModels(sources: ModelSources): ReadonlyMap<string, readonly ModelEntry[]> {
+  const shown = new Map<string, readonly ModelEntry[]>()
+  const lists = sources.catalog.connections.map((row) => ({ id: row.id, entries: modelsOf(row, sources) }))
+  let left = ALL_BYTES
+  let waiting = lists.length
+  for (const { id, entries } of lists.toSorted((a, b) => a.entries.length - b.entries.length)) {
+    const share = Math.min(LIST_BYTES, left / waiting--)
+    const fitting = beginningOf(entries, share)
+    left -= fitting.bytes
+    shown.set(id, fitting.entries)
+  }
+  return shown
+}
+
+function beginningOf(entries: readonly ModelEntry[], most: number): { entries: readonly ModelEntry[]; bytes: number } {
+  let bytes = 0
+  for (const [index, { id, displayName = '' }] of entries.entries()) {
+    const more = bytes + ENTRY_BYTES + id.length + 3 * displayName.length
+    if (more > most) return { entries: entries.slice(0, index), bytes }
+    bytes = more
+  }
+  return { entries, bytes }
+}
+
 function entryOf(
   connection: ProviderConnection,
   id: string,

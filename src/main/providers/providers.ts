@@ -7,7 +7,7 @@ import { offeredEfforts } from './contracts/efforts.ts'
 import { createExchanges } from './exchanges.ts'
 import { createInspector } from './inspector.ts'
 import { claudeSettings, refuseUnixSocket } from './launch/claude-settings.ts'
-import { modelsOf } from './models.ts'
+import { modelsOf, shownModels } from './models.ts'
 import { createSlots } from './credentials/slots.ts'
 import { createMutex } from './mutex.ts'
 import { PRESETS, fieldsFor, presetOf, protocolOf } from './presets.ts'
@@ -253,8 +253,12 @@ export function createProviders(deps: ProvidersDeps): Providers {
         if (row === undefined) {
           throw new AppError('model_profile_not_found', 'This connection no longer exists.', { detail: id })
         }
-        const known = modelsOf(row, of.modelSources()).map((entry) => entry.id)
-        return await of.discovery.setEnabled(id, known, enabledIds)
+        const shown = shownModels(of.modelSources()).get(id) ?? []
+        return await of.discovery.setEnabled(
+          id,
+          shown.map((entry) => entry.id),
+          enabledIds,
+        )
       }),
 
     hasConnection: (id) => nameOf(id) !== null,

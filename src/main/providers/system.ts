@@ -271,7 +271,7 @@ export async function openSystem(
     },
     modelSources: () => ({ catalog: state.current(), discovery, codexModels }),
     async refreshCodexModels(): Promise<void> {
-      const home = deps.environment()['CODEX_HOME'] ?? join(homedir(), '.codex')
+      const home = deps.environment()['CODEX_HOME'] || join(homedir(), '.codex')
       const cached = await readCodexModels(home)
       codexModels = new Map([...bundled, ...cached].map((model) => [model.slug, model]))
     },

@@ -8,6 +8,8 @@ import type { Catalog, ConnectionInput, ProviderConnection } from './types.ts'
 
 const NAME_CODE_POINTS = 64
 const MODEL_ID = /^[A-Za-z0-9@~][A-Za-z0-9._:@+~[\]-]*(?:\/[A-Za-z0-9@~][A-Za-z0-9._:@+~[\]-]*){0,7}$/
+/** What leaves a mark: letters that are drawn as nothing do not. */
+const SHOWN = /[^\s\p{Default_Ignorable_Code_Point}\u2800]/u
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 const URL_CHARS = 2_048
 
@@ -29,7 +31,8 @@ export function checkName(name: string): void {
     name === name.trim() &&
     name.length > 0 &&
     Array.from(name).length <= NAME_CODE_POINTS &&
-    !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name)
+    !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(name) &&
+    SHOWN.test(name)
   if (!fine)
     throw invalid('name', 'A name has 1 to 64 characters, none of them a control character, and no space at its ends.')
 }

@@ -1,7 +1,7 @@
 /** The secret-free shapes. Each field is named here: nothing crosses the bridge by being forgotten. */
 import type { Breakers } from './breaker/index.ts'
 import type { Keys } from './credentials/keys.ts'
-import { modelsOf } from './models.ts'
+import { shownModels } from './models.ts'
 import type { ModelSources } from './models.ts'
 import { addressOf, authOf, PRESET_VIEWS } from './presets.ts'
 import { judgeHost } from './upstream/index.ts'
@@ -35,7 +35,7 @@ export function catalogView(
     connections: catalog.connections.map((row) => connectionView(row, readiness)),
     defaults: structuredClone(catalog.defaults),
     presets: PRESET_VIEWS,
-    models: Object.fromEntries(catalog.connections.map((row) => [row.id, modelsOf(row, sources)])),
+    models: Object.fromEntries(shownModels(sources)),
     credentialBackend,
   }
 }

@@ -183,7 +183,8 @@ export const providerProcedures = {
     deadlineMs: 60_000,
   }),
   'providers.setModelSupport': mutation({
-    input: z.strictObject({ id: z.uuid(), enabledIds: z.array(z.string()).max(5_000) }),
+    /** Of those that are shown: a Provider's own, at most 5,000, the typed one and the default. */
+    input: z.strictObject({ id: z.uuid(), enabledIds: z.array(z.string().max(256)).max(5_002) }),
     output: saved,
   }),
   /** What moving every running session of that agent to the connection would do to each. Changes nothing. */

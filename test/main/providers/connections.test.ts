@@ -15,7 +15,16 @@ import {
 test('PR-A01 a name that is blank, padded, too long or has a control character is refused and nothing is stored', async () => {
   await using world = await createWorld()
   const { providers } = await world.open()
-  for (const name of [' My AI ', '', 'x'.repeat(65), 'bell\u0007']) {
+  for (const name of [
+    ' My AI ',
+    '',
+    'x'.repeat(65),
+    'bell\u0007',
+    'a\u202eb',
+    'half\ud800',
+    '\u3164',
+    '\u2800 \ufe0f',
+  ]) {
     const save = providers.saveConnection(codexInput(name), secret(CANARY), 0, 'create')
     expect([name, await codeOf(save)]).toEqual([name, 'model_profile_invalid'])
   }

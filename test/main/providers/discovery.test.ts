@@ -177,6 +177,41 @@ test('PR-A17 a test is over in 10 s, however many pages the Provider has', async
   expect(await code).toBe('upstream_timeout')
 })
 
+test('what is no model in a list is passed over, and the others are kept', async () => {
+  await using upstream = await createFakeUpstream()
+  await using world = await createWorld()
+  const { providers } = await world.open()
+  const { id } = await create(providers, customInput('a', upstream.url))
+  answerWith(upstream, 200, { data: [null, 5, [], { id: 7 }, { id: 'a' }, 'b', { id: '<b>' }, {}, { id: 'a' }] })
+  const { entries } = await providers.discover(id, FORCED, signal)
+  expect(entries.map((entry) => entry.id)).toEqual(['a', 'b'])
+})
+
+test('lists of any length leave a catalog that the bridge can carry, and what it does not show keeps its state', async () => {
+  await using upstream = await createFakeUpstream()
+  await using world = await createWorld()
+  const { providers } = await world.open()
+  const made: string[] = []
+  for (const name of ['a', 'b', 'c', 'd']) {
+    const { id } = await create(providers, customInput(name, upstream.url))
+    made.push(id)
+    const models = name === 'a' ? 3 : 5_000
+    const data = Array.from({ length: models }, (_, at) => ({ id: `${'m'.repeat(250)}-${at}` }))
+    answerWith(upstream, 200, { data })
+    await providers.discover(id, FORCED, signal)
+  }
+  const { models } = await providers.catalog()
+  expect(Buffer.byteLength(JSON.stringify(models))).toBeLessThan(3 * 1_048_576)
+  const shown = made.map((id) => models[id]?.map((entry) => entry.id) ?? [])
+  expect(shown[0]).toHaveLength(3)
+  expect(shown[1]?.length).toBeGreaterThan(1_000)
+  const [, second = ''] = made
+  await providers.setEnabledModels(second, shown[1]?.slice(1) ?? [])
+  const { entries } = await providers.discover(second, FORCED, signal)
+  expect(entries.filter((entry) => !entry.enabled).map((entry) => entry.id)).toEqual(shown[1]?.slice(0, 1))
+  expect(entries).toHaveLength(5_000)
+})
+
 test('a list in pages is followed to its end', async () => {
   await using upstream = await createFakeUpstream()
   await using world = await createWorld()

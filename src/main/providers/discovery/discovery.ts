@@ -41,8 +41,8 @@ export interface DiscoveryCache {
   source(id: string): ModelEntry['source']
   isEnabled(id: string, modelId: string): boolean
   discover(of: DiscoveryOf, options: { force: boolean }, signal: AbortSignal): Promise<DiscoveryResult>
-  /** Stores the complement, so that a model that appears later starts switched on. */
-  setEnabled(id: string, known: readonly string[], enabledIds: readonly string[]): Promise<PersistOutcome>
+  /** Stores the complement of what was shown, so that a model that appears later starts switched on. */
+  setEnabled(id: string, shown: readonly string[], enabledIds: readonly string[]): Promise<PersistOutcome>
   forget(id: string): Promise<void>
 }
 
@@ -56,6 +56,14 @@ export function createDiscoveryCache(deps: { file: DiscoveryFile; clock: Clock; 
   let broken: AppError | null = null
 
   const seenOf = (id: string): Seen => seen.get(id) ?? NOTHING_SEEN
+
+  /** Every model of a long list is asked for. */
+  const disabled = new WeakMap<Seen, ReadonlySet<string>>()
+  function disabledOf(of: Seen): ReadonlySet<string> {
+    const known = disabled.get(of) ?? new Set(of.disabledIds)
+    disabled.set(of, known)
+    return known
+  }
 
   /** Memory takes the list even where the write fails: it is what the Provider just said. */
   async function put(id: string, next: Seen): Promise<PersistOutcome> {
@@ -124,7 +132,7 @@ export function createDiscoveryCache(deps: { file: DiscoveryFile; clock: Clock; 
     },
     seen: seenOf,
     source: (id) => (live.has(id) ? 'discovered' : 'lkg'),
-    isEnabled: (id, modelId) => !seenOf(id).disabledIds.includes(modelId),
+    isEnabled: (id, modelId) => !disabledOf(seenOf(id)).has(modelId),
     async discover(of, { force }, signal) {
       if (broken !== null) {
         if (!force) throw broken
@@ -138,13 +146,13 @@ export function createDiscoveryCache(deps: { file: DiscoveryFile; clock: Clock; 
       const { result } = now?.fingerprint === of.fingerprint ? now : start(of)
       return await withDeadline(clock, ASK_MS, signal, () => result)
     },
-    setEnabled: (id, known, enabledIds) =>
+    setEnabled: (id, shown, enabledIds) =>
       lock.run(async () => {
         if (broken !== null) throw broken
         const enabled = new Set(enabledIds)
         const before = seenOf(id)
         // One that is not offered now stays switched off for when it is again.
-        const all = new Set([...known, ...before.ids, ...before.disabledIds])
+        const all = new Set([...shown, ...before.disabledIds])
         const disabledIds = [...all].filter((modelId) => !enabled.has(modelId)).slice(0, MAX_MODELS)
         const next = new Map(seen).set(id, { ...before, disabledIds })
         const outcome = await file.save(next)

@@ -17,7 +17,7 @@ const Item = z.union([
   z.string(),
   z.looseObject({ id: z.string().optional(), slug: z.string().optional(), name: z.string().optional() }),
 ])
-const List = z.union([z.looseObject({ data: z.array(Item) }), z.looseObject({ models: z.array(Item) })])
+const List = z.union([z.looseObject({ data: z.array(z.unknown()) }), z.looseObject({ models: z.array(z.unknown()) })])
 const Paging = z.looseObject({ has_more: z.boolean().optional(), last_id: z.string().nullish() })
 
 export interface ListTarget {
@@ -104,14 +104,16 @@ async function fetchPage(
       detail: `HTTP ${status}`,
     })
   }
-  const items = 'data' in list.data && Array.isArray(list.data.data) ? list.data.data : list.data.models
+  const items = Array.isArray(list.data['data']) ? list.data['data'] : list.data['models']
   const paging = Paging.safeParse(value)
   const next = paging.data?.has_more === true ? (paging.data.last_id ?? null) : null
   return { ids: readItems(items), next: messages ? next : null }
 }
 
+/** Empty for what is no item: it is counted as an id that is none. */
 function readItems(items: unknown): readonly string[] {
-  const parsed = z.array(Item).safeParse(items)
-  if (!parsed.success) return []
-  return parsed.data.map((item) => (typeof item === 'string' ? item : (item.slug ?? item.id ?? item.name ?? '')))
+  return z
+    .array(Item.catch(''))
+    .parse(items)
+    .map((item) => (typeof item === 'string' ? item : (item.slug ?? item.id ?? item.name ?? '')))
 }

@@ -151,13 +151,16 @@ export function streamErrorOf(facts: FactMap): string {
 }
 
 /** More in one answer is no count: sums over such numbers would overflow. */
-const MOST_TOKENS = 1e12
+const MOST_TOKENS = 1e9
+/** As JSON writes a count. */
+const COUNT = /^\d[\d.eE+]*$/
 
 /** OpenAI counts cached tokens among the input, Anthropic beside it; here `input` is always the uncached ones. */
 export function usageOf(protocol: RouteProtocol, facts: FactMap): TokenUsage | null {
   const count = (name: string): number | null => {
-    const value = Number(facts.get(`usage.${name}`) ?? Number.NaN)
-    return Number.isInteger(value) && value >= 0 && value <= MOST_TOKENS ? value : null
+    const text = facts.get(`usage.${name}`) ?? ''
+    const value = Number(text)
+    return COUNT.test(text) && Number.isInteger(value) && value <= MOST_TOKENS ? value : null
   }
   const sent = count('input_tokens')
   const output = count('output_tokens')

@@ -81,7 +81,8 @@ export function summaryOf(
 ): Pick<AnswerSummary, 'usage' | 'modelReported' | 'responseId'> {
   return {
     usage: usageOf(protocol, facts),
-    modelReported: facts.get('model') ?? null,
-    responseId: facts.get('id') ?? null,
+    // An empty one names nothing, and would be the same response each time.
+    modelReported: facts.get('model') || null,
+    responseId: facts.get('id') || null,
   }
 }

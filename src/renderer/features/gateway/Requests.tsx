@@ -2,7 +2,7 @@ import type { RequestView } from '../../../shared/bridge/index.ts'
 import { useTopic } from '../../stores/app-stores.tsx'
 import { viewHash } from '../../stores/navigation.ts'
 import { strings } from '../../strings/index.ts'
-import { amount, duration, exactTime, Revealed, timeOfDay, useNow } from '../../text/index.ts'
+import { amount, duration, exactTime, Revealed, revealText, timeOfDay, useNow } from '../../text/index.ts'
 import { useRequests } from './useRequests.ts'
 import styles from './gateway.module.css'
 
@@ -61,6 +61,7 @@ function Row({ request }: { request: RequestView }) {
   const { at, sessionId, client, connectionId, modelSent, modelAsked, status, code, end, firstByteMs, tokens, flags } =
     request
   const provider = catalog?.connections.find(({ id }) => id === connectionId)?.name ?? gateway.unknown
+  const model = modelSent || modelAsked || gateway.unknown
   const failed = (status ?? 500) >= 400 || !['completed', 'incomplete'].includes(end)
   return (
     <tr data-failed={failed ? '' : undefined}>
@@ -76,8 +77,8 @@ function Row({ request }: { request: RequestView }) {
       <td>
         {provider} {flags.includes('failover') && <span className={styles.small}>{gateway.fallback}</span>}
       </td>
-      <td>
-        <Revealed text={modelSent === '' ? (modelAsked ?? gateway.unknown) : modelSent} />
+      <td className={styles.model} title={revealText(model)}>
+        <Revealed text={model} />
       </td>
       <td>
         {status ?? gateway.noStatus} {code !== null && <code className={styles.small}>{code}</code>}

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import type { CatalogView, ConnectionView, ModelView } from '../../../shared/bridge/index.ts'
 import { useAsking, useChange } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
+import { revealText } from '../../text/index.ts'
 import { Button, ErrorNote, StateMark, Switch, TextField } from '../../ui/index.ts'
 import { defaultOf, modelsOf } from './useCatalog.ts'
 import styles from './providers.module.css'
@@ -93,7 +94,7 @@ function ModelRow({
         label={model.id}
         checked={model.enabled}
         {...(model.displayName !== undefined && model.displayName !== model.id
-          ? { description: model.displayName }
+          ? { description: revealText(model.displayName) }
           : {})}
         onChange={onOffer}
       />

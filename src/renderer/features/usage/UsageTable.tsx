@@ -40,7 +40,9 @@ export function UsageTable({ by, rows, caption, nameOf }: UsageTableProps) {
           {rows.map((row) => (
             <tr key={row.key}>
               <th scope="row">
-                <span className={styles.name}>{nameOf(row.key)}</span>
+                <bdi className={styles.name} title={nameOf(row.key)}>
+                  {nameOf(row.key)}
+                </bdi>
               </th>
               <Figures row={row} />
             </tr>

@@ -20,7 +20,7 @@ const NAMES_WIDTH = 120
 const VALUES_WIDTH = 56
 const LETTERS = 16
 /** There is no half a request: lines stand at whole numbers. */
-const STEPS = Array.from({ length: 12 }, (_, zeros) => [1, 2, 5].map((digit) => digit * 10 ** zeros)).flat()
+const STEPS = Array.from({ length: 16 }, (_, zeros) => [1, 2, 5].map((digit) => digit * 10 ** zeros)).flat()
 
 /** Draws bars into `place`, wide as it is, until `end`. Where there is no canvas (a test's page) nothing is drawn. */
 export function drawBars(place: HTMLElement, options: BarOptions): { end(): void } {
@@ -120,5 +120,6 @@ function placesOf(count: number, most: number): number[] {
 }
 
 function short(label: string): string {
-  return label.length > LETTERS ? `${label.slice(0, LETTERS - 1)}…` : label
+  const letters = Array.from(label)
+  return letters.length > LETTERS ? `${letters.slice(0, LETTERS - 1).join('')}…` : label
 }

@@ -20,13 +20,20 @@ export interface ChartData {
 export const MOST_GROUPS = 10
 const DAY_MS = 86_400_000
 
-/** A row for each day from the first to the last: a day on which nothing was asked is a gap that one should see. */
+/** More days than a person can choose. */
+const MOST_DAYS = 400
+
+/**
+ * A row for each day from the first to the last: a day on which nothing was asked is a gap that one should see. Not where a
+ * clock that was wrong once made the gap.
+ */
 export function everyDay(rows: readonly UsageRow[]): readonly UsageRow[] {
   const known = new Map(rows.map((row) => [row.key, row]))
   const days = [...known.keys()].sort()
   const [first] = days
   const last = days.at(-1)
   if (first === undefined || last === undefined) return []
+  if (Date.parse(last) - Date.parse(first) > MOST_DAYS * DAY_MS) return rows
   const filled: UsageRow[] = []
   // In UTC every day has the same length; what is written are dates alone.
   for (let at = Date.parse(first); at <= Date.parse(last); at += DAY_MS) {

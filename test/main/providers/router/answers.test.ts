@@ -113,15 +113,23 @@ describe('a stream', () => {
     })
   })
 
-  test('numbers that cannot be true are no usage, and are counted nowhere', async () => {
-    const usage = '{"input_tokens":1e308,"output_tokens":0.5,"input_tokens_details":{"cached_tokens":-1}}'
+  test.each([
+    '{"input_tokens":1e308,"output_tokens":0.5,"input_tokens_details":{"cached_tokens":-1}}',
+    '{"input_tokens":"","output_tokens":"0x10"}',
+    '{"input_tokens":1000000001,"output_tokens":" "}',
+  ])('what cannot be true is no usage, and an empty name is none: %s', async (usage) => {
     await using upstream = await startUpstream((_request, response) => {
-      answerEvents(response, `data: {"type":"response.completed","response":{"id":"r","usage":${usage}}}\n\n`)
+      answerEvents(response, `data: {"type":"response.completed","response":{"id":"","model":"","usage":${usage}}}\n\n`)
       response.end()
     })
     await using to = await startRouter({ baseUrl: upstream.url })
     await call(to, { path: '/v1/responses', body: BODY })
-    expect(await to.exchange()).toMatchObject({ usage: null, end: 'completed' })
+    expect(await to.exchange()).toMatchObject({
+      usage: null,
+      responseId: null,
+      modelReported: null,
+      end: 'completed',
+    })
   })
 
   test('PR-A65 an event that is no JSON passes as it came, and counts nothing', async () => {

@@ -27,6 +27,8 @@ describe('what the charts of the usage show', () => {
     ])
     expect(everyDay([row('2026-03-28'), row('2026-03-30')])).toHaveLength(3)
     expect(everyDay([])).toEqual([])
+    // A clock was wrong once.
+    expect(everyDay([row('2026-03-01'), row('9999-01-01')])).toHaveLength(2)
   })
 
   test('DT-A35 what a chart draws adds up to the figures of the rows', () => {

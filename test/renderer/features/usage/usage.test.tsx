@@ -57,6 +57,14 @@ test('DT-A35 the table says each group and their sum, and what nobody said stays
   expect(await seriousFindings()).toEqual([])
 })
 
+test('a model stands by the name that its Provider gave it, with nothing hidden in it', async () => {
+  const { user } = show((by) => (by === 'model' ? [row('gpt\u202e-5'), row('<b>x</b>'), row('')] : [row('2026-01-30')]))
+  await user.click(await screen.findByRole('combobox', { name: 'Group by' }))
+  await user.click(await screen.findByRole('option', { name: 'Model' }))
+  const table = await screen.findByRole('table', { name: 'Usage by model, 30 days' })
+  expect(texts(table).map(([name]) => name)).toEqual(['Model', 'gpt[U+202E]-5', '<b>x</b>', 'not said', 'Total'])
+})
+
 test('sessions and Providers stand by their names, also those that are gone', async () => {
   const { host, user } = show((by) => (by === 'session' ? [row('s1'), row('s2'), row('')] : [row(WORK_ID)]))
   const group = async (name: string): Promise<void> => {

@@ -18,7 +18,7 @@ const SERVER_NAME = /^[A-Za-z0-9_-]+$/
 
 export async function prepareCodex(parts: AdapterParts): Promise<Prepared> {
   const { deps, cfg, profile, mode } = parts
-  const home = cfg.env['CODEX_HOME'] ?? deps.hostEnv('CODEX_HOME') ?? join(cfg.env['HOME'] ?? '/', '.codex')
+  const home = cfg.env['CODEX_HOME'] || deps.hostEnv('CODEX_HOME') || join(cfg.env['HOME'] ?? '/', '.codex')
   const user = await readCodexConfig(join(home, 'config.toml'))
   if (!cfg.folderTrusted) await refuseFolderServers(cfg.cwd, home, user)
   const theirs = Object.keys(user.mcp_servers ?? {})
