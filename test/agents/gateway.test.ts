@@ -49,12 +49,20 @@ async function takeOver(providers: Providers, kind: ProjectionKind, keepLogin = 
   expect((await takeover.enable({ kind, keepLogin, digest })).status.state).toBe('active')
 }
 
-async function ask(env: Readonly<Record<string, string>>, cwd: string, prompt: string): Promise<string> {
-  const args = ['exec', '--skip-git-repo-check', prompt]
-  const asked = promisify(execFile)('codex', args, { env: { ...env }, cwd, timeout: 100_000, killSignal: 'SIGKILL' })
-  asked.child.stdin?.end()
-  return (await asked).stdout
+async function run(
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  cwd: string,
+  typed = '',
+): Promise<string> {
+  const ran = promisify(execFile)(program, args, { env: { ...env }, cwd, timeout: 100_000, killSignal: 'SIGKILL' })
+  ran.child.stdin?.end(typed)
+  return (await ran).stdout
 }
+
+const ask = (env: Readonly<Record<string, string>>, cwd: string, prompt: string): Promise<string> =>
+  run('codex', ['exec', '--skip-git-repo-check', prompt], env, cwd)
 
 const say = (text: string) => ({ steps: [{ text }] })
 
@@ -97,30 +105,45 @@ describeWithAgent('codex', 'plain Codex under takeover', () => {
     },
   )
 
-  test('PR-T20 what Codex itself writes into its config meanwhile stays', async () => {
-    const { world, codexHome, env, workDir } = await openWorld()
-    await using _world = world
-    await using upstream = await startUpstream(world.dir.at('upstream'))
-    const config = join(codexHome, 'config.toml')
-    writeFileSync(config, BEFORE)
-    const { providers } = await world.open()
-    const { id } = await create(providers, customInput('One', `http://127.0.0.1:${upstream.port}/v1`), KEY_OF_FIRST)
-    await providers.gateway().setUpstream('codex', id)
-    await takeOver(providers, 'provider_table')
-    // Codex rewrites its own file with its own TOML writer.
-    await promisify(execFile)('codex', ['mcp', 'add', 'mine', '--', 'true'], {
-      env: { ...env },
-      cwd: workDir,
-      timeout: 60_000,
-    })
-    expect(readFileSync(config, 'utf8')).toContain('[mcp_servers.mine]')
-    await providers.gateway().takeover('codex').disable()
-    const after = readFileSync(config, 'utf8')
-    expect(after).not.toContain('wheelhouse')
-    expect(after).toContain('[mcp_servers.mine]')
-    expect(after.startsWith('# mine\nmodel = "gpt-5.2" # kept\n')).toBe(true)
-    expect(readdirSync(codexHome).filter((name) => name.endsWith('.tmp'))).toEqual([])
-  })
+  test.each(['base_url', 'provider_table'] as const)(
+    'PR-T20 what Codex itself writes into its config meanwhile is as without takeover, a login is kept, as %s',
+    async (kind) => {
+      const { world, codexHome, env, workDir } = await openWorld()
+      await using _world = world
+      await using upstream = await startUpstream(world.dir.at('upstream'))
+      const config = join(codexHome, 'config.toml')
+      // The same is done in a home that is never taken over.
+      const twinHome = world.dir.at('twin')
+      mkdirSync(twinHome)
+      const twin = join(twinHome, 'config.toml')
+      const before = `${BEFORE}\n[mcp_servers.other]\ncommand = "y"\n`
+      for (const path of [config, twin]) writeFileSync(path, before)
+      const { providers } = await world.open()
+      const { id } = await create(providers, customInput('One', `http://127.0.0.1:${upstream.port}/v1`), KEY_OF_FIRST)
+      await providers.gateway().setUpstream('codex', id)
+      // It rewrites its file with its own TOML writer.
+      const inBoth = async (args: readonly string[], typed?: string): Promise<void> => {
+        for (const home of [codexHome, twinHome]) await run('codex', args, { ...env, CODEX_HOME: home }, workDir, typed)
+      }
+
+      await takeOver(providers, kind)
+      await inBoth(['mcp', 'add', 'mine', '--', 'true'])
+      await inBoth(['login', '--with-api-key'], 'sk-a-login-made-meanwhile')
+      expect(readFileSync(config, 'utf8')).toContain('wheelhouse')
+      await providers.gateway().takeover('codex').disable()
+      expect(readFileSync(config, 'utf8')).toContain('[mcp_servers.mine]')
+      expect(readFileSync(config, 'utf8')).toBe(readFileSync(twin, 'utf8'))
+      const [login, same] = [codexHome, twinHome].map((home) => readFileSync(join(home, 'auth.json'), 'utf8'))
+      expect(login).toContain('sk-a-login-made-meanwhile')
+      expect(login).toBe(same)
+
+      await takeOver(providers, kind)
+      await inBoth(['mcp', 'remove', 'mine'])
+      await providers.gateway().takeover('codex').disable()
+      expect(readFileSync(config, 'utf8')).toBe(before)
+      expect(readdirSync(codexHome).filter((name) => name.endsWith('.tmp'))).toEqual([])
+    },
+  )
 })
 
 describeWithAgent('codex', 'plain Codex that stays signed in under takeover', () => {
@@ -168,17 +191,14 @@ describeWithAgent('claude', 'plain Claude Code under takeover', () => {
     const takeover = providers.gateway().takeover('claude')
     await takeover.enable({ digest: (await takeover.plan()).digest })
 
-    const askClaude = async (prompt: string): Promise<string> => {
-      const asked = promisify(execFile)('claude', ['-p', prompt, '--model', 'fake-large'], {
-        env: { ...env, CLAUDE_CONFIG_DIR: claudeHome, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
-        cwd: workDir,
-        timeout: 100_000,
-        killSignal: 'SIGKILL',
-      })
-      asked.child.stdin?.end()
-      return (await asked).stdout
+    const own = { ...env, CLAUDE_CONFIG_DIR: claudeHome, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' }
+    const askClaude = (prompt: string, ...more: string[]): Promise<string> =>
+      run('claude', ['-p', prompt, '--model', 'fake-large', ...more], own, workDir)
+    const told = JSON.parse(await askClaude('who are you', '--output-format', 'json')) as {
+      result: string
+      session_id: string
     }
-    expect(await askClaude('who are you')).toContain('from-the-first')
+    expect(told.result).toContain('from-the-first')
     await providers.gateway().setUpstream('claude', two.id)
     expect(await askClaude('and you')).toContain('from-the-second')
     const asked = await second.requests()
@@ -187,5 +207,48 @@ describeWithAgent('claude', 'plain Claude Code under takeover', () => {
 
     await takeover.disable()
     expect(readFileSync(settings, 'utf8')).toBe(before)
+
+    // What was begun meanwhile goes on at the upstream of the person's own.
+    const address = { ANTHROPIC_BASE_URL: `http://127.0.0.1:${second.port}`, ANTHROPIC_AUTH_TOKEN: 'of-the-shell' }
+    const args = ['-p', 'go on', '--model', 'fake-large', '--resume', told.session_id]
+    expect(await run('claude', args, { ...own, ...address }, workDir)).toContain('from-the-second')
+    const last = (await second.requests()).at(-1)
+    expect(last?.headers['authorization']).toBe('Bearer of-the-shell')
+    expect(JSON.stringify(last?.body)).toMatch(/who are you.*from-the-first.*go on/)
+  })
+
+  test('PR-C08 what Claude Code itself writes into its settings meanwhile is as without takeover', async () => {
+    const { world, env, workDir } = await openWorld()
+    await using _world = world
+    const homes = [world.dir.at('home', '.claude'), world.dir.at('twin', '.claude')] as const
+    // The second is never taken over.
+    const [settings, twin] = [join(homes[0], 'settings.json'), join(homes[1], 'settings.json')]
+    const before = '{\n  "model": "opus",\n  "env": {\n    "DISABLE_TELEMETRY": "1"\n  }\n}\n'
+    for (const home of homes) mkdirSync(home, { recursive: true })
+    for (const path of [settings, twin]) writeFileSync(path, before)
+    world.environment['CLAUDE_CONFIG_DIR'] = homes[0]
+    const market = world.dir.at('market')
+    const plugin = join(market, 'mine')
+    for (const folder of [market, plugin]) mkdirSync(join(folder, '.claude-plugin'), { recursive: true })
+    const described = { name: 'mine', description: 'Mine', version: '1.0.0' }
+    const sold = { name: 'market', owner: { name: 'me' }, plugins: [{ ...described, source: './mine' }] }
+    writeFileSync(join(market, '.claude-plugin', 'marketplace.json'), JSON.stringify(sold))
+    writeFileSync(join(plugin, '.claude-plugin', 'plugin.json'), JSON.stringify(described))
+    const { providers } = await world.open()
+    const { id } = await create(providers, customInput('One', 'http://127.0.0.1:9', { client: 'claude' }), KEY_OF_FIRST)
+    await providers.gateway().setUpstream('claude', id)
+    const takeover = providers.gateway().takeover('claude')
+    await takeover.enable({ digest: (await takeover.plan()).digest })
+
+    // It prints the whole file anew.
+    for (const home of homes) {
+      const own = { ...env, CLAUDE_CONFIG_DIR: home, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' }
+      await run('claude', ['plugin', 'marketplace', 'add', market], own, workDir)
+      await run('claude', ['plugin', 'install', 'mine@market'], own, workDir)
+    }
+    expect(readFileSync(settings, 'utf8')).toContain('ANTHROPIC_BASE_URL')
+    await takeover.disable()
+    expect(readFileSync(settings, 'utf8')).toContain('mine@market')
+    expect(readFileSync(settings, 'utf8')).toBe(readFileSync(twin, 'utf8'))
   })
 })
