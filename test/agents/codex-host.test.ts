@@ -175,11 +175,16 @@ describeWithAgent('codex', 'the real Codex through the whole product', () => {
     expect(processesWith(wanted)).toEqual([])
     // What is planted is found, else finding nothing says nothing.
     const planted = randomBytes(32).toString('base64url')
-    writeFileSync(`${rig.workDir}/planted`, `/r/${planted}/v1`)
+    const forms = [
+      `/r/${planted}/v1`,
+      Buffer.from(`ab/r/${planted}`).toString('base64'),
+      Buffer.from(planted, 'utf16le'),
+    ]
+    for (const [index, form] of forms.entries()) writeFileSync(`${rig.workDir}/planted-${index}`, form)
     const { credentialBackend } = await rig.call('providers.list', {})
     const found = filesWith({ ...wanted, digests: [...wanted.digests, routeDigest(planted)] }, folders)
     const elsewhere = found.filter((path) => !path.startsWith(`${rig.dataDir}/providers/secrets/`))
-    expect(elsewhere).toEqual([`${rig.workDir}/planted`])
+    expect(elsewhere.toSorted()).toEqual(forms.map((_, index) => `${rig.workDir}/planted-${index}`))
     expect(found.length > elsewhere.length).toBe(credentialBackend === 'file')
     expect(JSON.stringify(await rig.runs())).not.toContain(KEY)
     await rig.app.stop()

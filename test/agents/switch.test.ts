@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { bash as claudeBash } from './claude-session.ts'
 import { describeWithAgent } from './installed.ts'
-import { filesWith, processesWith, textHolds } from './leaks.ts'
+import { filesWith, holds, processesWith } from './leaks.ts'
 import { askPlainCodex, resumePlainCodex } from './plain-codex.ts'
 import { createRealHost, MODEL } from './real-host.ts'
 import type { RealAgent, RealHost, Talk } from './real-host.ts'
@@ -95,7 +95,7 @@ for (const [agent, name] of agents) {
       const seen = JSON.stringify(asked?.body)
       expect(seen).toContain('WHEELHOUSE_WORKER=')
       expect(seen).toContain('fd three: ')
-      expect(textHolds({ texts: [...KEYS], digests }, seen)).toBe(false)
+      expect(holds({ texts: [...KEYS], digests }, Buffer.from(seen))).toBe(false)
     })
 
     test('PR-A68 afterwards the plain agent resumes it at its own upstream, and the route’s id is in no file', async () => {
