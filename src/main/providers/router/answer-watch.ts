@@ -29,28 +29,29 @@ const NO_FACTS: FactMap = new Map()
 const isKept = (key: string): boolean => key === 'id' || key === 'model' || key.startsWith('usage.')
 
 export function watchEvents(protocol: RouteProtocol): AnswerWatch {
+  const isRead = READ_EVENTS[protocol]
   const kept = new Map<string, string>()
   let reader: FactReader | null = null
   let terminal: Terminal | null = null
   let streamError: string | null = null
 
   const framing = createSseFraming({
-    skips: (name) => !READ_EVENTS[protocol].has(name),
+    skips: (name) => !isRead.has(name),
     data(piece, name) {
       // It says nothing but its name.
       if (name === 'message_stop') return
       // An event without a name says its type inside its data.
-      if (name !== null && !READ_EVENTS[protocol].has(name)) return
+      if (name !== null && !isRead.has(name)) return
       reader ??= createFactReader()
       reader.write(piece)
     },
     dispatched(name) {
       const said = reader
       reader = null
-      if (name !== null && !READ_EVENTS[protocol].has(name)) return
+      if (name !== null && !isRead.has(name)) return
       const facts = said?.facts() ?? NO_FACTS
       const type = name ?? facts.get('type') ?? ''
-      if (!READ_EVENTS[protocol].has(type)) return
+      if (!isRead.has(type)) return
       for (const [key, value] of facts) if (isKept(key)) kept.set(key, value)
       const ends = terminalOf(protocol, type, facts)
       if (ends === 'failed') streamError = streamErrorOf(facts)

@@ -37,11 +37,8 @@ export interface Served {
 /** @throws AppError: the route's own is not there; nobody is; what its account says. */
 export async function accountOf({ port }: ExchangeDeps, call: ExchangeCall, binding: RouteBinding): Promise<Account> {
   const { signal } = call.flight
-  const [key, base] = await Promise.all([
-    binding.authMode === 'none' ? null : port.key(binding, signal),
-    port.upstreamBaseUrl(binding, signal),
-  ])
-  return { key, base }
+  const base = await port.upstreamBaseUrl(binding, signal)
+  return { key: binding.authMode === 'none' ? null : await port.key(binding, signal), base }
 }
 
 /**

@@ -262,16 +262,17 @@ export function createJsonScanner(
     }
     const border = borderOf(chunk)
     if (border < chunk.length) partial = Buffer.from(chunk.subarray(border))
-    readText(chunk.subarray(0, border))
+    readText(border < chunk.length ? chunk.subarray(0, border) : chunk)
   }
 
   function readText(text: Buffer): void {
     const valid = validEnd(text)
-    read(text.subarray(0, valid))
+    read(valid < text.length ? text.subarray(0, valid) : text)
     if (valid < text.length) throw malformed('it is no UTF-8', offset)
   }
 
   function read(text: Buffer): void {
+    if (text.length <= BLOCK_BYTES) return readBlock(text)
     for (let at = 0; at < text.length; at += BLOCK_BYTES) readBlock(text.subarray(at, at + BLOCK_BYTES))
   }
 
