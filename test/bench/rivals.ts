@@ -114,7 +114,7 @@ function figuresOf(all: readonly Measured[]): readonly Figure[] {
       'one stream of 64 MiB, Router over direct',
       router.stream,
       direct.stream,
-      shareOf(0.5, pipe.stream, direct.stream),
+      shareOf(0.8, pipe.stream, direct.stream),
     ),
     {
       name: 'first byte that the Router adds',
