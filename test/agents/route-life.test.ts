@@ -1,9 +1,13 @@
-/** The real agents on routes of the real Router: one that goes away under them, and conversations begun elsewhere. */
-import { writeFileSync } from 'node:fs'
+/**
+ * The real agents on routes of the real Router: one that goes away under them, answers that go wrong, settings that name other
+ * ways, and conversations begun elsewhere.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createSystemClock } from '../../src/main/platform/index.ts'
 import type { LaunchRequest, RoutePlan } from '../../src/main/providers/index.ts'
-import type { SessionConfig } from '../../src/main/workers/index.ts'
+import type { Session, SessionConfig } from '../../src/main/workers/index.ts'
 import { CANARY, bind, create, createWorld, customInput, launch } from '../main/providers/support.ts'
 import type { World } from '../main/providers/support.ts'
 import type { AgentRig } from './agent-session.ts'
@@ -55,6 +59,78 @@ describeWithAgent('claude', 'the real Claude Code on a route', () => {
     expect((await rig.upstream.requests()).map(({ headers }) => headers['authorization'])).toEqual([`Bearer ${CANARY}`])
     await host.stop()
     await expectFailure(session.prompt(prompt('again')), 30_000)
+  })
+})
+
+describeWithAgent('codex', 'answers of a route as the real Codex takes them', () => {
+  test('PR-A74 one that ends without its last event is asked for again', async () => {
+    await using world = await openWorld()
+    await using rig = await createCodexRig({ turns: [{ steps: [{ text: 'Half' }, { end: true }] }, say('Whole.')] })
+    const { plan } = await routeTo(rig, world, CODEX)
+    const session = await rig.open(undefined, through(plan))
+    expect(await session.prompt(prompt('hello'))).toMatchObject({ stop: 'end_turn' })
+    expect(await rig.upstream.requests()).toHaveLength(2)
+    expect(rig.said()).toContain('Whole.')
+  })
+})
+
+describeWithAgent('claude', 'answers of a route as the real Claude Code takes them', () => {
+  let rig: AgentRig
+  let world: World
+  let session: Session
+
+  beforeAll(async () => {
+    world = await openWorld()
+    rig = await createClaudeRig()
+    session = await rig.open(undefined, through((await routeTo(rig, world, CLAUDE)).plan))
+  })
+  afterAll(async () => {
+    await rig[Symbol.asyncDispose]()
+    await world[Symbol.asyncDispose]()
+  })
+
+  test('PR-A74 one that ends without its last event fails the turn', async () => {
+    await rig.upstream.script(...Array.from({ length: 12 }, () => ({ steps: [{ text: 'Half' }, { end: true }] })))
+    await expect(session.prompt(prompt('hello'))).rejects.toMatchObject({ code: 'turn_failed' })
+    expect(JSON.stringify((await rig.upstream.requests()).at(-1)?.body)).toContain('hello')
+  })
+
+  test('PR-A75 PR-A76 a dead key is asked once', async () => {
+    const before = (await rig.upstream.requests()).length
+    await rig.upstream.script({ status: 401, match: { bodyIncludes: 'and now' } })
+    await expect(session.prompt(prompt('and now'))).rejects.toMatchObject({ code: 'turn_failed' })
+    expect(await rig.upstream.requests()).toHaveLength(before + 1)
+  })
+})
+
+describeWithAgent('claude', 'the real Claude Code whose settings name other ways', () => {
+  const ELSEWHERE = {
+    ANTHROPIC_BASE_URL: 'http://127.0.0.1:9',
+    ANTHROPIC_AUTH_TOKEN: 'of-the-settings',
+    ANTHROPIC_API_KEY: 'of-the-settings',
+    CLAUDE_CODE_USE_BEDROCK: '1',
+    CLAUDE_CODE_USE_VERTEX: '1',
+    HTTP_PROXY: 'http://127.0.0.1:9',
+    HTTPS_PROXY: 'http://127.0.0.1:9',
+    CLAUDE_CODE_PROVIDER_MANAGED_BY_HOST: '0',
+  }
+
+  test.each([
+    ['the person’s', 'home/.claude/settings.json'],
+    ['a trusted project’s', 'work/.claude/settings.json'],
+    ['a trusted project’s local', 'work/.claude/settings.local.json'],
+  ])('PR-A23 reaches the Router alone: %s', async (_whose, file) => {
+    await using world = await openWorld()
+    await using rig = await createClaudeRig({ turns: [say('Hello.')] })
+    const path = `${rig.dir}/${file}`
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, JSON.stringify({ env: ELSEWHERE }))
+    const { plan } = await routeTo(rig, world, CLAUDE)
+    const session = await rig.open(undefined, (cfg) => ({ ...cfg, folderTrusted: true, route: plan }))
+    expect(await session.prompt(prompt('hello'))).toMatchObject({ stop: 'end_turn' })
+    const asked = await rig.upstream.requests()
+    expect(asked.map(({ headers }) => headers['authorization'])).toEqual([`Bearer ${CANARY}`])
+    expect(JSON.stringify(asked)).not.toContain('of-the-settings')
   })
 })
 
