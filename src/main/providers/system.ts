@@ -63,8 +63,6 @@ export interface ProvidersDeps {
   inspectsRequests?: () => boolean
   /** The setting `upstreamProxy`. */
   upstreamProxy: () => string
-  /** Ports of other listeners of ours, which no connection may name. */
-  ownPorts?: () => readonly number[]
   /** Opens the credential store; by default the recorded backend, or the first that works. */
   openStore?: () => Promise<CredentialStore>
   /** The libraries that reach this machine's keychain; those installed by default. */
@@ -177,10 +175,7 @@ export async function openSystem(
   const router = createRouter({ clock, log, port, upstream, bodyCapBytes: deps.bodyCapBytes })
   box.router = router
 
-  const ownPorts = (): ReadonlySet<number> => {
-    const own = [router.port(), gateway.port()].filter((port) => port !== null)
-    return new Set([...(deps.ownPorts?.() ?? []), ...own])
-  }
+  const ownPorts = (): ReadonlySet<number> => new Set([router.port(), gateway.port()].filter((port) => port !== null))
   const allowedEnv = allowedVariables(deps.environment())
   const options = deps.gateway ?? NO_GATEWAY
   const gateway: MachineGateway = await openMachineGateway({

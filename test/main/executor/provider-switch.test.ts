@@ -27,6 +27,7 @@ async function createSessions(count: number) {
   const log = createMemoryLog()
   const ids = createFakeIds(0)
   const failpoints = createFakeFailpoints()
+  const fileFailpoints = createFakeFailpoints()
   const migrations = [...runtimeMigrations, ...executorMigrations, ...providerMigrations]
   const store = await openTestStore(migrations, { dir: dir.path, clock, log })
   const shared = { clock, ids, log, failpoints, store, secrets: createSecretRegistry() }
@@ -41,7 +42,7 @@ async function createSessions(count: number) {
   const providers = createProviders({
     ...shared,
     paths: { providers: join(dir.path, 'providers') },
-    files: createDurableFile({ ids, failpoints }),
+    files: createDurableFile({ ids, failpoints: fileFailpoints }),
     environment: () => ({ CODEX_HOME: join(dir.path, 'codex') }),
     rehearsalOrigin: () => null,
     bodyCapBytes: () => 1_048_576,
@@ -76,6 +77,7 @@ async function createSessions(count: number) {
     moved,
     b: b.id,
     makeSwitch,
+    fileFailpoints,
     revision: async () => (await providers.catalog()).revision,
     on: (sessionId: string) => runtime.sessions.get(sessionId).choice.connectionId,
     routed: (sessionId: string) => providers.sessionRuntime(sessionId)?.connectionId,
@@ -136,6 +138,17 @@ test('PR-A35 a session that somebody chose for meanwhile stays, and is named', a
     [second, { kind: 'now', historyStripped: false }],
   ])
   expect(world.runtime.sessions.get(first).choice.modelId).toBe('another')
+})
+
+test('PR-A86 a switch whose choice a power failure may undo says so, and has happened', async () => {
+  await using world = await createSessions(1)
+  const expectedRevision = await world.revision()
+  world.fileFailpoints.failAt('before_dirsync')
+  const { outcome } = await world
+    .makeSwitch()
+    .run({ client: 'codex', connectionId: world.b, expectedRevision, allowHistoryStrip: false, by })
+  expect(outcome).toEqual({ applied: true, durable: false })
+  expect(world.sessionIds.map((id) => [world.on(id), world.routed(id)])).toEqual([[world.b, world.b]])
 })
 
 test('a switch on a catalog that somebody changed is refused and leaves nothing behind', async () => {

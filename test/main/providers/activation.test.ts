@@ -2,7 +2,7 @@
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import type { RuntimeChange, RuntimeEffect } from '../../../src/main/providers/index.ts'
+import type { RoutePlan, RuntimeChange, RuntimeEffect } from '../../../src/main/providers/index.ts'
 import {
   addressIn,
   askModel,
@@ -188,16 +188,24 @@ test('PR-A39 a port that somebody else holds is not replaced by another while an
 
 test('PR-A86 a first launch whose route is not written leaves nothing that could be asked', async () => {
   await using world = await createWorld()
+  await using upstream = await createFakeUpstream()
   const host = await world.open()
-  const { id } = await create(host.providers, customInput('a', 'http://127.0.0.1:9/v1'))
+  const { id } = await create(host.providers, customInput('a', upstream.url))
   await host.providers.prepareWorker(launch(id), new AbortController().signal)
-  const plan = await host.store.writeTx((tx) => host.providers.bindWorker(launch(id), tx)).catch(() => null)
-  expect(plan).not.toBeNull()
+  const plans: RoutePlan[] = []
   const failed = host.store.writeTx((tx) => {
-    host.providers.bindWorker(launch(id, { workerId: 'worker-2', sessionId: 'session-2' }), tx)
+    const plan = host.providers.bindWorker(launch(id), tx)
+    if (plan !== null) plans.push(plan)
     throw new Error('the disk is full')
   })
   await expect(failed).rejects.toThrow('the disk is full')
-  expect(host.store.db.prepare('SELECT worker_id FROM routes').pluck().all()).toEqual(['worker-1'])
-  expect(host.providers.sessionRuntime('session-2')).toBeNull()
+  const [plan] = plans
+  if (plan === undefined) throw new Error('the launch is not routed')
+  expect(host.store.db.prepare('SELECT worker_id FROM routes').pluck().all()).toEqual([])
+  expect(host.providers.sessionRuntime('session-1')).toBeNull()
+  expect(await askModel(plan)).toBe(400)
+  expect(upstream.requests).toEqual([])
+  await host.stop()
+  await world.open()
+  await expect(askModel(plan)).rejects.toThrow('fetch failed')
 })

@@ -1,14 +1,19 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import {
+  addressIn,
+  askModel,
+  bind,
   CANARY,
   codeOf,
   codexInput,
   create,
+  createFakeUpstream,
   createWorld,
   customInput,
   errorOf,
   filesHolding,
+  launch,
   secret,
 } from './support.ts'
 
@@ -68,12 +73,19 @@ test('PR-A04 addresses with a user, a query or another scheme are invalid, and m
 })
 
 test('PR-A05 an odd spelling of loopback is saved as parsed, and the own port of the Router is refused', async () => {
-  await using world = await createWorld({ ownPorts: () => [38_777] })
-  const { providers } = await world.open()
-  const { view } = await create(providers, customInput('local', 'http://0x7f.1:9000/v1'))
-  expect(view.connections[0]?.baseUrl).toBe('http://127.0.0.1:9000/v1')
-  const own = providers.saveConnection(customInput('own', 'http://localhost:38777'), null, 1, 'create')
-  expect(await codeOf(own)).toBe('model_profile_invalid')
+  await using world = await createWorld()
+  await using upstream = await createFakeUpstream()
+  const host = await world.open()
+  const { providers } = host
+  const { id, view } = await create(providers, customInput('local', upstream.url.replace('127.0.0.1', '0x7f.1')))
+  expect(view.connections[0]?.baseUrl).toBe(upstream.url)
+  const plan = await bind(host, launch(id))
+  expect(await askModel(plan)).toBe(200)
+  const { port } = new URL(addressIn(plan))
+  for (const name of ['localhost', '0x7f.1', '[::1]']) {
+    const own = providers.saveConnection(customInput('own', `http://${name}:${port}`), null, 1, 'create')
+    expect([name, await codeOf(own)]).toEqual([name, 'model_profile_invalid'])
+  }
 })
 
 test('PR-A08 variable names and model ids are checked', async () => {
