@@ -41,6 +41,7 @@ function value(nl: string): fc.Arbitrary<string> {
 interface Line {
   kind: 'entry' | 'comment' | 'blank'
   key: string
+  dotted: string
   value: string
   space: string
   comment: string
@@ -50,6 +51,7 @@ const line = (nl: string): fc.Arbitrary<Line> =>
   fc.record({
     kind: fc.constantFrom('entry', 'entry', 'entry', 'comment', 'blank'),
     key: word,
+    dotted: fc.constantFrom('', '', '.sub', ' . "é 🛞"', String.raw`.'C:\Users\me'`),
     value: value(nl),
     space: fc.constantFrom('', ' ', '\t', '   '),
     comment: fc.oneof(
@@ -97,7 +99,7 @@ export const tomlFile: fc.Arbitrary<string> = fc
         .map((each, index) => {
           if (each.kind === 'blank') return each.space + end()
           if (each.kind === 'comment') return `${each.space}# ${each.comment}${end()}`
-          const key = `${prefix}${index}${each.key}`
+          const key = `${prefix}${index}${each.key}${each.dotted}`
           return `${each.space}${key}${each.space}=${each.space}${each.value}${each.space}${each.comment}${end()}`
         })
         .join('')
