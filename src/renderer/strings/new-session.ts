@@ -7,6 +7,7 @@ export const newSession = {
   createIt: 'Create this folder',
   model: 'Model',
   byDefault: 'Default',
+  moreModels: 'There are more: switch off those you do not use, under Providers',
   ownLogin: "The agent's own login",
   keyMissing: 'key missing',
   mode: 'Mode',

@@ -54,6 +54,25 @@ test('what the catalog knows is offered once', async () => {
   expect(config.choices).toEqual([{ ...known, effect: { kind: 'next_turn', historyStripped: false } }])
 })
 
+test('of more models than a list can hold, each Provider has its part, and what runs is among them', async () => {
+  await using t = await createTestRuntime()
+  const option = (connectionId: string, at: number): RuntimeOption => ({
+    choice: { connectionId, modelId: `m-${at}`, effort: 'default' },
+    label: `m-${at}`,
+    ready: true,
+    efforts: [],
+  })
+  const options = [...Array(5_000).keys()].flatMap((at) =>
+    at < 3 ? [option('c', at), option('d', at)] : [option('c', at)],
+  )
+  const handlers = handlersOf(t, options)
+  const sessionId = await make(t, { ...CHOICE, modelId: 'm-4000' })
+  const { choices } = await handlers['sessions.config.get']({ sessionId }, context)
+  const of = (id: string) => choices.flatMap(({ choice }) => (choice.connectionId === id ? [choice.modelId] : []))
+  expect(of('d')).toEqual(['m-0', 'm-1', 'm-2'])
+  expect([of('c').length, of('c').at(-1)]).toEqual([501, 'm-4000'])
+})
+
 test('RT-A90 without a Provider nothing is offered, and mode and sandbox can be set', async () => {
   await using t = await createTestRuntime()
   const sessionId = await make(t)

@@ -1,5 +1,6 @@
 import type { ProcedureOutput } from '../../../shared/bridge/index.ts'
 import { AppError } from '../../../shared/errors.ts'
+import { fairShare } from '../../../shared/fair-share.ts'
 import type { AgentId, RuntimeChoice, Source } from '../../../shared/vocabulary.ts'
 import type { sessionProcedures } from '../../../shared/bridge/sessions.ts'
 import type { RuntimeOption, SessionRuntimes } from '../../executor/index.ts'
@@ -27,6 +28,8 @@ export const sourceOf = (connection: ConnectionInfo): Source => SOURCE[connectio
 
 /** Above this a look at the settings would cost more than it tells; the change itself still says what it does. */
 const MAX_PREVIEWED = 200
+/** More would not pass in one answer where their names are long. */
+const MAX_OFFERED = 1_000
 
 export function sessionHandlers(deps: {
   runtime: Runtime
@@ -49,13 +52,12 @@ export function sessionHandlers(deps: {
   }
 
   /** What the session can run on; what it runs on stands among them even where the catalog does not know it. */
-  function choicesOf({ agentId, choice }: Pick<SessionRow, 'agentId' | 'choice'>): RuntimeOption[] {
-    const known = [...runtimes.options(agentId)]
+  function choicesOf({ agentId, choice }: Pick<SessionRow, 'agentId' | 'choice'>): readonly RuntimeOption[] {
     const { connectionId, modelId } = choice
-    const listed = known.some(
-      (option) => option.choice.connectionId === connectionId && option.choice.modelId === modelId,
-    )
-    if (listed || connectionId === null) return known
+    const isPresent = (option: RuntimeOption): boolean =>
+      option.choice.connectionId === connectionId && option.choice.modelId === modelId
+    const known = fairShare(runtimes.options(agentId), MAX_OFFERED, (option) => option.choice.connectionId, isPresent)
+    if (known.some(isPresent) || connectionId === null) return known
     return [...known, { choice, label: runtimes.labelOf(agentId, choice), ready: false, efforts: [] }]
   }
 

@@ -1,4 +1,5 @@
 import type { CatalogView } from '../../../shared/bridge/index.ts'
+import { fairShare } from '../../../shared/fair-share.ts'
 import type { AgentId, ClientId, RuntimeChoice } from '../../../shared/vocabulary.ts'
 import { strings } from '../../strings/index.ts'
 import { useTopic } from '../../stores/app-stores.tsx'
@@ -7,6 +8,9 @@ import { useLedNote } from '../gateway/index.ts'
 import styles from './NewSession.module.css'
 
 const DEFAULT = 'default'
+/** More are no list in which a person finds something. */
+export const MOST_MODELS = 500
+export const MORE_MODELS = { value: 'more', label: strings.newSession.moreModels, disabled: true } as const
 
 interface Option {
   value: string
@@ -27,7 +31,14 @@ export interface ModelFieldProps {
 export function ModelField({ agentId, value, onChange }: ModelFieldProps) {
   const catalog = useTopic('providers', (state) => state.value)
   const led = useLedNote(agentId)
-  const options = withPresent(optionsFor(agentId, catalog, led), value)
+  const known = withPresent(optionsFor(agentId, catalog, led), value)
+  const present = value === null ? DEFAULT : keyOf(value)
+  const options = fairShare(
+    known,
+    MOST_MODELS,
+    ({ choice }) => choice?.connectionId ?? null,
+    (option) => option.value === present,
+  )
   return (
     <div className={styles.field}>
       <span className={styles.label} aria-hidden="true">
@@ -35,8 +46,8 @@ export function ModelField({ agentId, value, onChange }: ModelFieldProps) {
       </span>
       <Select
         label={strings.newSession.model}
-        value={value === null ? DEFAULT : keyOf(value)}
-        items={options}
+        value={present}
+        items={options === known ? options : [...options, MORE_MODELS]}
         onChange={(key) => onChange(options.find((option) => option.value === key)?.choice ?? null)}
       />
     </div>

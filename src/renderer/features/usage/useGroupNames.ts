@@ -14,7 +14,7 @@ export function useGroupNames(by: UsageGroup): (key: string) => string {
       if (by === 'session') return key === '' ? usage.gateway : (sessions.get(key)?.title ?? usage.goneSession)
       if (by === 'connection') return catalog?.connections.find(({ id }) => id === key)?.name ?? usage.goneConnection
       // A model's name is the Provider's own word.
-      return key === '' ? usage.unknown : revealText(key)
+      return key.trim() === '' ? usage.unknown : revealText(key)
     },
     [by, sessions, catalog],
   )
