@@ -7,30 +7,19 @@ import { offeredEfforts } from './contracts/efforts.ts'
 import { createExchanges } from './exchanges.ts'
 import { createInspector } from './inspector.ts'
 import { claudeSettings, refuseUnixSocket } from './launch/claude-settings.ts'
+import { findLocalPresets } from './local-presets.ts'
 import { modelsOf, shownModels } from './models.ts'
 import { createSlots } from './credentials/slots.ts'
 import { createMutex } from './mutex.ts'
-import { PRESETS, fieldsFor, presetOf, protocolOf } from './presets.ts'
+import { fieldsFor, presetOf, protocolOf } from './presets.ts'
 import { openSystem } from './system.ts'
 import type { ProvidersDeps, System } from './system.ts'
-import type {
-  Applied,
-  CatalogView,
-  ClientId,
-  ConnectionInput,
-  Discovery,
-  PresetId,
-  ProviderChoice,
-  Providers,
-} from './types.ts'
+import type { Applied, CatalogView, ClientId, ConnectionInput, Discovery, ProviderChoice, Providers } from './types.ts'
 import { catalogView, isReady } from './views.ts'
 
 export type { ProvidersDeps } from './system.ts'
 
 const STOP_MS = 3_000
-/** A program on this machine answers at once or is not there. */
-const LOCAL_MS = 1_500
-const LOCAL_BYTES = 4_194_304
 const UNSTARTED = 'Providers are not started yet, or were stopped.'
 
 export function createProviders(deps: ProvidersDeps): Providers {
@@ -224,17 +213,7 @@ export function createProviders(deps: ProvidersDeps): Providers {
         await of.moveKeys(to)
         return { applied: true, durable: true }
       }),
-    async findLocal(signal) {
-      const of = open()
-      const local = PRESETS.filter(({ auth, addresses }) => auth === 'none' && addresses.responses != null)
-      const asked = local.map(async ({ id, addresses }): Promise<PresetId[]> => {
-        const url = new URL(`${addresses.responses ?? ''}/models`)
-        const request = { url, auth: { mode: 'none', key: null }, timeoutMs: LOCAL_MS, maxBytes: LOCAL_BYTES } as const
-        const answer = await of.upstream.getJson(request, signal).catch(() => null)
-        return answer?.status === 200 ? [id] : []
-      })
-      return (await Promise.all(asked)).flat()
-    },
+    findLocal: async (signal) => await findLocalPresets(open().upstream, signal),
     clearCredential: (id, revision) => mutate(revision, (of) => of.edits.clearCredential(id)),
     async deleteConnection(id, revision) {
       const applied = await mutate(revision, (of) => of.edits.remove(id))

@@ -45,6 +45,8 @@ export function aCatalog(change: Partial<CatalogView> = {}): CatalogView {
     defaults: {},
     presets: [
       preset('openai', 'OpenAI', ['codex', 'builtin'], ['name', 'client', 'credentialEnv']),
+      preset('ollama', 'Ollama on this machine', ['codex', 'claude', 'builtin'], ['name', 'client'], false),
+      preset('lmstudio', 'LM Studio on this machine', ['codex', 'claude', 'builtin'], ['name', 'client'], false),
       preset('rehearsal', 'Rehearsal (no account)', ['codex', 'claude', 'builtin'], ['name', 'client'], false),
       preset('custom', 'Another address', ['codex', 'claude', 'builtin'], ['name', 'client', 'baseUrl', 'authMode']),
     ],

@@ -82,6 +82,26 @@ describe('the providers view', () => {
     ])
   })
 
+  test('a kind that runs on this machine is marked as found or not, each time the dialog opens', async () => {
+    let found: 'ollama'[] = ['ollama']
+    const { user } = show(aCatalog(), { 'providers.local': () => ({ found }) })
+    const kinds = async (): Promise<(string | undefined)[]> => {
+      await user.click(screen.getByRole('button', { name: 'Add Provider' }))
+      await user.click(screen.getByRole('combobox', { name: 'Kind' }))
+      await screen.findByRole('option', { name: /^LM Studio.*not running on this machine/ })
+      const texts = screen.getAllByRole('option').map(({ textContent }) => textContent ?? '')
+      await user.keyboard('{Escape}{Escape}')
+      await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+      return texts.filter((text) => /machine/.test(text))
+    }
+    expect(await kinds()).toEqual([
+      'Ollama on this machinefound on this machine',
+      'LM Studio on this machinenot running on this machine',
+    ])
+    found = []
+    expect((await kinds())[0]).toBe('Ollama on this machinenot running on this machine')
+  })
+
   test('what is still missing is said under its field, which has the focus, and nothing is sent', async () => {
     const { host, user } = show(aCatalog())
     await user.click(screen.getByRole('button', { name: 'Add Provider' }))
