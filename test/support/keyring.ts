@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { withCompileCache } from './compile-cache.ts'
 import { createTempDir } from './dir.ts'
 
 /** Whether this machine can run a Secret Service without a desktop. */
@@ -20,7 +21,7 @@ export interface Keyring extends Disposable {
   run(script: string, args: readonly string[], state: 'unlocked' | 'locked'): Promise<string>
 }
 
-const RUN_MS = 30_000
+const RUN_MS = 60_000
 const UNLOCK = 'printf test-password | gnome-keyring-daemon --unlock --components=secrets >/dev/null'
 const START_LOCKED = 'gnome-keyring-daemon --start --components=secrets >/dev/null </dev/null'
 
@@ -32,7 +33,7 @@ export function createKeyring(): Keyring {
       // The daemon goes with its bus, whatever the script does.
       const command = `${state === 'unlocked' ? UNLOCK : START_LOCKED}; "$@"`
       const line = ['--', 'bash', '-c', command, '_', process.execPath, script, ...args]
-      const { DISPLAY: _display, DBUS_SESSION_BUS_ADDRESS: _bus, ...inherited } = process.env
+      const { DISPLAY: _display, DBUS_SESSION_BUS_ADDRESS: _bus, ...inherited } = withCompileCache()
       const env = { ...inherited, HOME: dir.path, XDG_DATA_HOME: dir.at('data'), XDG_RUNTIME_DIR: dir.at('run') }
       return collect(spawn('dbus-run-session', line, { env, timeout: RUN_MS, stdio: ['ignore', 'pipe', 'pipe'] }))
     },

@@ -1,22 +1,36 @@
+import { mkdirSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { loadKeychain } from '../../../../src/main/providers/credentials/keychain-libraries.ts'
 import { createKeyring, hasSecretService } from '../../../support/keyring.ts'
 import type { Keyring } from '../../../support/keyring.ts'
+import { createTempDir } from '../../../support/dir.ts'
+import { filesHolding } from '../support.ts'
 
 const SCRIPT = fileURLToPath(new URL('keychain-script.ts', import.meta.url))
+const HOST = fileURLToPath(new URL('keychain-host-script.ts', import.meta.url))
 const DONE = { applied: true, durable: true }
-const LIMIT_MS = 60_000
+const LIMIT_MS = 180_000
 
 async function steps(keyring: Keyring, state: 'unlocked' | 'locked', ...args: string[]): Promise<unknown[]> {
-  const printed = await keyring.run(SCRIPT, args, state)
+  return await printedBy(keyring, SCRIPT, state, args)
+}
+
+async function printedBy(
+  keyring: Keyring,
+  script: string,
+  state: 'unlocked' | 'locked',
+  args: readonly string[],
+): Promise<unknown[]> {
+  const printed = await keyring.run(script, args, state)
   return printed
     .trim()
     .split('\n')
     .map((line): unknown => JSON.parse(line))
 }
 
-describe.skipIf(!hasSecretService())('with a real Secret Service', () => {
+// Each has a bus and a keyring of its own.
+describe.skipIf(!hasSecretService()).concurrent('with a real Secret Service', () => {
   test('keytar loads: an install that could not build it says nothing', () => {
     expect(loadKeychain('keytar')?.name).toBe('keytar')
     expect(loadKeychain('napi_keyring')?.name).toBe('napi_keyring')
@@ -52,4 +66,37 @@ describe.skipIf(!hasSecretService())('with a real Secret Service', () => {
       expect(await steps(keyring, 'unlocked', library, `get=${ref}`)).toEqual(['first-key'])
     })
   }
+
+  test(
+    'PR-A16 Providers keep their keys there, say so when it is locked, and move them to a file and back',
+    { timeout: LIMIT_MS },
+    async () => {
+      using keyring = createKeyring()
+      using dir = createTempDir()
+      const [folder, secrets] = [dir.at('data'), dir.at('data', 'providers', 'secrets')]
+      mkdirSync(folder, { mode: 0o700 })
+      const play = (state: 'unlocked' | 'locked', ...args: string[]) =>
+        printedBy(keyring, HOST, state, [folder, ...args])
+      const KEY = 'sk-kept-in-the-keychain'
+      expect(await play('unlocked', `save=${KEY}`)).toEqual([['keychain', true]])
+      expect(readdirSync(secrets)).toEqual(['backend.json'])
+      const unavailable = 'credential_store_unavailable'
+      expect(await play('locked', 'look', 'save=sk-another-key', 'move=file')).toEqual([
+        ['keychain', false],
+        unavailable,
+        unavailable,
+      ])
+      expect(filesHolding(folder, KEY)).toEqual([])
+      expect(await play('unlocked', 'look', 'move=file', 'save=sk-another-key')).toEqual([
+        ['keychain', true],
+        ['file', true],
+        ['file', true, true],
+      ])
+      expect(filesHolding(folder, KEY)).toEqual([`${secrets}/secrets.json`])
+      expect(await steps(keyring, 'unlocked', 'keytar', 'refs')).toEqual([[]])
+      expect(await play('locked', 'look', 'move=keychain')).toEqual([['file', true, true], unavailable])
+      expect(await play('unlocked', 'move=keychain')).toEqual([['keychain', true, true]])
+      expect(filesHolding(folder, KEY)).toEqual([])
+    },
+  )
 })
