@@ -308,6 +308,24 @@ describe('an upstream that goes away', () => {
     expect(await to.exchange()).toMatchObject({ end: 'failed', streamError: 'server_error', status: 200 })
   })
 
+  test('an upstream that sends one byte at a time is waited for, however long it takes', async () => {
+    const text = DELTA.slice(0, 40)
+    await using upstream = await startUpstream((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      let at = 0
+      const next = (): void => {
+        if (at === text.length) response.end(`${DELTA.slice(at)}${COMPLETED}`)
+        else response.write(text.slice(at, ++at), () => setTimeout(next, 50))
+      }
+      next()
+    })
+    // In all it takes longer than a silence may.
+    await using to = await startRouter({ baseUrl: upstream.url, upstream: { silenceMs: 1_500 } })
+    const reply = await call(to, { path: '/v1/responses', body: BODY })
+    expect(reply).toMatchObject({ text: DELTA + COMPLETED, complete: true })
+    expect(await to.exchange()).toMatchObject({ end: 'completed' })
+  })
+
   test('an upstream that falls silent is gone', async () => {
     const held = heldAnswer(DELTA)
     await using upstream = await startUpstream(held.answer)

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { CANARY, MIB, aBinding, answerJson, call, listen, startRouter, startUpstream } from './support.ts'
 
@@ -312,6 +312,29 @@ describe('bodies', () => {
       expect(upstream.seen).toHaveLength(0)
     },
   )
+
+  test('a bomb in any encoding is refused at the cap, and never unpacked whole', async () => {
+    await using upstream = await startUpstream()
+    await using to = await startRouter({ baseUrl: upstream.url, binding: MESSAGES })
+    const unpacked = Buffer.alloc(64 * MIB, ' ')
+    const bombs = {
+      gzip: gzipSync(unpacked, { level: 1 }),
+      deflate: deflateSync(unpacked, { level: 1 }),
+      br: brotliCompressSync(unpacked, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
+      zstd: zstdCompressSync(unpacked),
+    }
+    for (const [encoding, body] of Object.entries(bombs)) {
+      const held = (): number => process.memoryUsage().arrayBuffers
+      const before = held()
+      let most = before
+      const watch = setInterval(() => (most = Math.max(most, held())), 2)
+      const reply = await call(to, { path: '/v1/messages', body, headers: { 'content-encoding': encoding } })
+      clearInterval(watch)
+      expect([encoding, body.length < MIB, reply.status]).toEqual([encoding, true, 413])
+      expect(Math.max(most, held()) - before).toBeLessThan(32 * MIB)
+    }
+    expect(upstream.seen).toEqual([])
+  })
 
   test('an encoding said twice, or one inside another, is refused; the same word in capitals is read', async () => {
     await using upstream = await startUpstream()
