@@ -41,7 +41,7 @@ export function Select<V extends string>({
         </Base.Icon>
       </Base.Trigger>
       <Base.Portal>
-        <Base.Positioner sideOffset={4} alignItemWithTrigger={false}>
+        <Base.Positioner align="start" sideOffset={4} alignItemWithTrigger={false}>
           <Base.Popup className={styles.popup} aria-label={label}>
             {items.map((item) => (
               <Base.Item key={item.value} value={item.value} disabled={item.disabled === true} className={styles.item}>
