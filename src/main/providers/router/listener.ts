@@ -17,6 +17,8 @@ const HEADER_MS = 10_000
 const REQUEST_MS = 75_000
 const KEEP_ALIVE_MS = 75_000
 const MAX_SOCKETS = 2_048
+/** How long another user may hold one of them: long enough to read why not. */
+const STRANGER_MS = 2_000
 /** How long the rest of a refused body is read and thrown away, so that its sender sees the answer. */
 const DISCARD_MS = 5_000
 
@@ -101,7 +103,10 @@ export function createListener(deps: ListenerDeps): Listener {
   function meet(socket: Socket): void {
     const verdict = checkPeer(socket)
     peers.set(socket, verdict)
-    void verdict.then((known) => peers.set(socket, known))
+    void verdict.then((known) => {
+      peers.set(socket, known)
+      if (known === 'other_user') clock.after(STRANGER_MS, () => void socket.destroy())
+    })
   }
 
   function refuse(

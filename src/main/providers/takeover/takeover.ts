@@ -79,7 +79,15 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
       throw new AppError('takeover_conflict', 'Switch takeover off before you change how it is written.')
     }
     const target = { ...(await gateway.target()), keepLogin }
-    return { file, kind, keepLogin, applied: projector.apply(file.text, kind, target, on ? record : null) }
+    const applied = projector.apply(file.text, kind, target, on ? record : null)
+    // What stood there before it, only who wrote it knows.
+    if (found !== null && !on && applied.splices.length > 0) {
+      throw new AppError(
+        'takeover_conflict',
+        `${path} leads to another Wheelhouse, or to an earlier one. Switch it off there; where that is gone, repair it here first.`,
+      )
+    }
+    return { file, kind, keepLogin, applied }
   }
 
   // --- switching on

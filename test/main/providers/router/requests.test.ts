@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { createFakeClock } from '../../../support/clock.ts'
 import { CANARY, MIB, aBinding, answerJson, call, listen, startRouter, startUpstream } from './support.ts'
 
 const BODY = '{"model":"model-a","input":[]}'
@@ -138,6 +139,18 @@ describe('admission', () => {
     if (process.platform !== 'linux') return
     const request = `GET /r/${to.routeId}/v1/models HTTP/1.1\r\nhost: 127.0.0.1:${to.port}\r\nconnection: close\r\n\r\n`
     expect(await raw(to.port, request, '127.0.0.2')).toMatch(/^HTTP\/1.1 403 /)
+  })
+
+  test.runIf(process.platform === 'linux')('PR-A42 another user holds no connection for long', async () => {
+    const clock = createFakeClock()
+    await using to = await startRouter({ baseUrl: 'http://127.0.0.1:1', uid: 54_321, clock })
+    const socket = connect(to.port, '127.0.0.1').on('error', () => undefined)
+    const closed = once(socket, 'close')
+    socket.write(`GET /v1/models HTTP/1.1\r\nhost: 127.0.0.1:${to.port}\r\n\r\n`)
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    expect(answer.toString()).toMatch(/^HTTP\/1.1 403 /)
+    await clock.advance(2_000)
+    await closed
   })
 
   test('PR-A69 the route id as bearer, as x-api-key beside a foreign bearer, or in the path; nothing else', async () => {

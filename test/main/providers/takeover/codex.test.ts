@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { codeOf } from '../support.ts'
-import { BLOCK, createTakeoverWorld, KEY, LINE, URL_LINE } from './support.ts'
+import { ADDRESS, BLOCK, createTakeoverWorld, KEY, LINE, URL_LINE } from './support.ts'
 
 const crlf = (text: string): string => text.replaceAll('\n', '\r\n')
 
@@ -488,6 +488,23 @@ describe('PR-A60 Codex: what is written, and how it goes back', () => {
     await world.takeover.disable()
     expect(world.read()).toBe('a = 1\n')
   })
+
+  test.each(['provider_table', 'base_url'] as const)(
+    'PR-T27 what another Wheelhouse wrote is not taken from it: its own switch puts back what was there (%s)',
+    async (kind) => {
+      using world = createTakeoverWorld('codex', kind)
+      const before = 'model_provider = "mine"\nopenai_base_url = "https://mine.example"\n'
+      world.write(before)
+      await world.enable()
+      renameSync(world.recordPath, `${world.recordPath}.other`)
+      world.gateway.address = '127.0.0.1:40000'
+      expect(await codeOf(world.enable())).toBe('takeover_conflict')
+      renameSync(`${world.recordPath}.other`, world.recordPath)
+      world.gateway.address = ADDRESS
+      await world.takeover.disable()
+      expect(world.read()).toBe(before)
+    },
+  )
 
   test('PR-T27 without its record the projection is adopted by repair', async () => {
     using world = createTakeoverWorld()
