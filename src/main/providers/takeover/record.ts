@@ -60,7 +60,7 @@ export interface Records {
   forget(): Promise<PersistOutcome>
   /** A copy of the bytes; one that is there already serves again. Of all copies the oldest go, but never `alsoKept`. */
   keepBackup(bytes: Uint8Array, alsoKept?: string): Promise<{ path: string; isNew: boolean }>
-  /** Null: it is gone. */
+  /** Null: it is gone, or no longer what was put there. */
   readBackup(path: string | undefined): Promise<Uint8Array | null>
   dropBackup(path: string): Promise<void>
 }
@@ -79,6 +79,12 @@ export function createRecords(deps: {
   async function names(): Promise<readonly string[]> {
     const all = await readdir(backups).catch(() => [])
     return all.filter((name) => name.startsWith(`${client}-`) && name.endsWith('.bak')).sort()
+  }
+
+  /** A copy is called by what it holds. */
+  async function readCopy(at: string): Promise<Uint8Array | null> {
+    const bytes = await files.read(at, { maxBytes: MAX_BACKUP_BYTES }).catch(() => null)
+    return bytes !== null && at.endsWith(endOf(bytes)) ? bytes : null
   }
 
   async function prune(kept: readonly string[]): Promise<void> {
@@ -100,21 +106,26 @@ export function createRecords(deps: {
     save: (record) => files.write(path, `${JSON.stringify(record, null, 2)}\n`),
     forget: () => files.remove(path),
     async keepBackup(bytes, alsoKept = '') {
-      const digest = hash('sha256', bytes, 'hex').slice(0, 16)
-      const same = (await names()).find((name) => name.endsWith(`-${digest}.bak`))
-      if (same !== undefined) return { path: join(backups, same), isNew: false }
+      const end = endOf(bytes)
+      const same = (await names()).findLast((name) => name.endsWith(end))
+      if (same !== undefined && (await readCopy(join(backups, same))) !== null) {
+        return { path: join(backups, same), isNew: false }
+      }
       const at = new Date(clock.nowMs()).toISOString().replaceAll(/[-:.]/g, '')
-      const name = `${client}-${at}-${digest}.bak`
+      const name = `${client}-${at}${end}`
       await files.write(join(backups, name), bytes)
       await prune([name, basename(alsoKept)])
       return { path: join(backups, name), isNew: true }
     },
     async readBackup(at) {
-      if (at === undefined) return null
-      return await files.read(at, { maxBytes: MAX_BACKUP_BYTES }).catch(() => null)
+      return at === undefined ? null : await readCopy(at)
     },
     async dropBackup(at) {
       await files.remove(at)
     },
   }
+}
+
+function endOf(bytes: Uint8Array): string {
+  return `-${hash('sha256', bytes, 'hex').slice(0, 16)}.bak`
 }

@@ -101,18 +101,25 @@ describe('PR-A60 Claude Code: what is written, and how it goes back', () => {
     })
   })
 
-  test('PR-C08 edits elsewhere stay; without the backup the old value cannot come back, and that is said', async () => {
-    using world = createTakeoverWorld('claude', 'env')
-    world.write('{"env":{"ANTHROPIC_AUTH_TOKEN":"old"}}')
-    await world.enable()
-    world.write((world.read() ?? '').replace(/}$/, ',"plugin":{"on":true}}'))
-    rmSync(world.backups, { recursive: true })
-    expect((await world.takeover.disable()).status).toMatchObject({
-      state: 'inactive',
-      detail: 'original_unrecoverable',
-    })
-    expect(JSON.parse(world.read() ?? '')).toEqual({ env: {}, plugin: { on: true } })
-  })
+  test.each([
+    ['is gone', (path: string) => rmSync(path)],
+    ['was written over', (path: string) => writeFileSync(path, 'oh {')],
+  ])(
+    'PR-C08 edits elsewhere stay; where the backup %s the old value cannot come back, and that is said',
+    async (_how, spoil) => {
+      using world = createTakeoverWorld('claude', 'env')
+      world.write('{"env":{"ANTHROPIC_AUTH_TOKEN":"old"}}')
+      await world.enable()
+      world.write((world.read() ?? '').replace(/}$/, ',"plugin":{"on":true}}'))
+      for (const name of readdirSync(world.backups)) spoil(`${world.backups}/${name}`)
+      expect((await world.takeover.disable()).status).toMatchObject({
+        state: 'inactive',
+        detail: 'original_unrecoverable',
+        restoreAvailable: false,
+      })
+      expect(JSON.parse(world.read() ?? '')).toEqual({ env: {}, plugin: { on: true } })
+    },
+  )
 
   test('PR-C09 a link, a read-only file and a save in the last moment are as for Codex', async () => {
     using world = createTakeoverWorld('claude', 'env')
