@@ -3,7 +3,7 @@ import { claudeModel } from './contracts/claude-models.ts'
 import type { CodexModel } from './contracts/codex-models.ts'
 import { offeredEfforts } from './contracts/efforts.ts'
 import type { DiscoveryCache } from './discovery/discovery.ts'
-import { protocolOf } from './presets.ts'
+import { presetOf, protocolOf } from './presets.ts'
 import type { Catalog, ModelEntry, ProviderConnection } from './types.ts'
 
 export interface ModelSources {
@@ -21,6 +21,7 @@ export function modelsOf(connection: ProviderConnection, sources: ModelSources):
     if (!entries.has(id)) entries.set(id, entryOf(connection, id, { source, available, sources }))
   }
   if (connection.manualModelId !== undefined) add(connection.manualModelId, 'manual', true)
+  for (const id of presetOf(connection.preset).models ?? []) add(id, 'bundled', true)
   for (const id of seen.ids) add(id, discovery.source(connection.id), true)
   const recorded = catalog.defaults[connection.client]
   if (recorded?.connectionId === connection.id) add(recorded.modelId, 'manual', seen.seenAtMs === null)

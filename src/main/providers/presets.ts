@@ -11,6 +11,8 @@ interface Preset {
   auth: AuthMode
   advanced: boolean
   fields: readonly (keyof ConnectionInput)[]
+  /** What it is known to offer without being asked. */
+  models?: readonly string[]
 }
 
 const COMMON = ['name', 'client'] as const satisfies (keyof ConnectionInput)[]
@@ -78,6 +80,7 @@ export const PRESETS: readonly Preset[] = [
     auth: 'none',
     advanced: false,
     fields: [...COMMON, 'protocol'],
+    models: ['rehearsal-1'],
   },
   {
     id: 'custom',

@@ -125,8 +125,8 @@ export function createProviders(deps: ProvidersDeps): Providers {
 
   async function discover(id: string, options: { force: boolean }, signal: AbortSignal): Promise<Discovery> {
     const of = open()
-    const result = await of.discovery.discover(of.accounts.discovery(id), options, signal)
-    changed()
+    // What it says, and that it says nothing, stands in the view.
+    const result = await of.discovery.discover(of.accounts.discovery(id), options, signal).finally(changed)
     const row = of.state.current().connections.find((candidate) => candidate.id === id)
     return { ...result, entries: row === undefined ? [] : modelsOf(row, of.modelSources()) }
   }
@@ -199,7 +199,7 @@ export function createProviders(deps: ProvidersDeps): Providers {
       const of = open()
       const source = of.state.current().connections.find((row) => row.id === id)
       if (source === undefined) {
-        throw new AppError('model_profile_not_found', 'This connection no longer exists.', { detail: id })
+        throw new AppError('model_profile_not_found', 'This Provider no longer exists.', { detail: id })
       }
       const key = source.credentialRef === undefined ? null : await of.keys.get(source.credentialRef)
       const free = new Set<string>(fieldsFor(presetOf(source.preset), to.client))
@@ -218,19 +218,23 @@ export function createProviders(deps: ProvidersDeps): Providers {
     async deleteConnection(id, revision) {
       const applied = await mutate(revision, (of) => of.edits.remove(id))
       open().breakers.forget(id)
+      open().answers.forget(id)
       await open().discovery.forget(id)
       return applied
     },
     setDefault: (client, to, revision) => mutate(revision, (of) => of.edits.setDefault(client, to)),
     setFailover: (client, rule, revision) => mutate(revision, (of) => of.edits.setFailover(client, rule)),
 
-    testConnection: async (input, signal) => await open().accounts.test(input, signal),
+    async testConnection(input, signal) {
+      const testing = open().accounts.test(input, signal)
+      return await ('savedId' in input ? testing.finally(changed) : testing)
+    },
     discover,
     setEnabledModels: (id, enabledIds) =>
       mutate(null, async (of) => {
         const row = of.state.current().connections.find((candidate) => candidate.id === id)
         if (row === undefined) {
-          throw new AppError('model_profile_not_found', 'This connection no longer exists.', { detail: id })
+          throw new AppError('model_profile_not_found', 'This Provider no longer exists.', { detail: id })
         }
         const shown = shownModels(of.modelSources()).get(id) ?? []
         return await of.discovery.setEnabled(

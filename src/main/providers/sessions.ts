@@ -65,10 +65,10 @@ export function createSessionRoutes(deps: SessionDeps): SessionRoutes {
   function verify(client: ClientId, choice: RuntimeChoice): VerifiedContract {
     const contract = verifyChoice(state.current(), client, choice, deps.codexModels())
     if (deps.isLeaving(contract.connection.id)) {
-      throw new AppError('model_profile_not_found', 'This connection is being deleted. Pick another one.')
+      throw new AppError('model_profile_not_found', 'This Provider is being deleted. Pick another one.')
     }
     if (deps.isReady(contract.connection)) return contract
-    throw new AppError('model_profile_credential_not_ready', 'This connection has no key. Add it under Providers.', {
+    throw new AppError('model_profile_credential_not_ready', 'This Provider has no key. Add it under Providers.', {
       detail: contract.connection.name,
     })
   }

@@ -33,17 +33,17 @@ export function createSwitching({ state, routes, preview, models }: SwitchingDep
   function target(client: ClientId, connectionId: string): ClientDefault {
     const row = state.current().connections.find((candidate) => candidate.id === connectionId)
     if (row === undefined) {
-      throw new AppError('model_profile_not_found', 'This connection no longer exists. Pick another one.')
+      throw new AppError('model_profile_not_found', 'This Provider no longer exists. Pick another one.')
     }
     if (row.client !== client) {
-      throw new AppError('model_profile_unsupported', 'This connection belongs to another agent.', { detail: row.name })
+      throw new AppError('model_profile_unsupported', 'This Provider belongs to another agent.', { detail: row.name })
     }
     const recorded = state.current().defaults[client]
     if (recorded?.connectionId === connectionId) return { connectionId, modelId: recorded.modelId }
     const known = offered(connectionId)
     const modelId = known.find((id) => id === recorded?.modelId) ?? known[0]
     if (modelId !== undefined) return { connectionId, modelId }
-    throw new AppError('upstream_model_required', 'No model of this connection is known. Refresh its models first.', {
+    throw new AppError('upstream_model_required', 'No model of this Provider is known. Refresh its models first.', {
       detail: row.name,
     })
   }

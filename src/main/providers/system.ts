@@ -5,6 +5,7 @@ import { AppError } from '../../shared/errors.ts'
 import { sweepTempFiles } from '../platform/index.ts'
 import type { Clock, DurableFile, Failpoints, Ids, Log, Paths, SecretRegistry, Store } from '../platform/types.ts'
 import { createAccounts } from './accounts.ts'
+import { createAnswers } from './answers.ts'
 import { createBreakers } from './breaker/index.ts'
 import { createCatalogFile } from './catalog/catalog-file.ts'
 import { createEdits } from './catalog/edits.ts'
@@ -146,7 +147,8 @@ export async function openSystem(
   const { malformed } = routes.load()
   const usage = createUsage({ store, clock, log })
   const breakers = createBreakers({ clock, log, onChange: on.healthChanged })
-  const readiness = { keys, breakers, environment: deps.environment }
+  const answers = createAnswers()
+  const readiness = { keys, breakers, answers, environment: deps.environment }
   const connectionReady = (row: ProviderConnection): boolean => isReady(row, readiness)
   const failover = createFailovers({
     state,
@@ -234,6 +236,7 @@ export async function openSystem(
     backend: (): CredentialBackend => backend,
     readiness,
     breakers,
+    answers,
     failover,
     environmentKey,
     upstream,
@@ -252,6 +255,8 @@ export async function openSystem(
       state,
       upstream,
       clock,
+      answers,
+      allowedEnv,
       ownPorts,
       keys: () => keys,
       environmentKey,

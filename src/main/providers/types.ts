@@ -132,6 +132,8 @@ export interface ConnectionView {
   credentialHint?: string
   /** Its circuit breaker, unless it is closed. */
   breaker?: BreakerView
+  /** Why it did not answer when it was last asked for its models, while this host runs. */
+  refusal?: { code: ErrorCode; message: string }
   warnings: readonly ConnectionWarning[]
 }
 
@@ -162,17 +164,15 @@ export interface CatalogView {
 /** A whole row as a form sends it; `id` on an update alone. */
 export type ConnectionInput = Omit<ProviderConnection, 'id' | 'credentialRef'> & { id?: string }
 
-/** An account as it stands in a form, or the saved one: then its own address and key are used, and none of the rest. */
+/**
+ * The saved account as it is, or one as it stands in a form: `id` is of the one that is edited there, whose stored key
+ * serves where the form brings none and the address stays with its host.
+ */
 export type TestInput =
   | { savedId: string }
-  | {
-      client: ClientId
-      preset: PresetId
-      baseUrl?: string
-      authMode?: AuthMode
-      protocol?: RouteProtocol
+  | (Pick<ConnectionInput, 'id' | 'client' | 'preset' | 'baseUrl' | 'authMode' | 'protocol' | 'credentialEnv'> & {
       key: Secret | null
-    }
+    })
 
 export interface Discovery {
   entries: readonly ModelEntry[]

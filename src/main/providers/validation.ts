@@ -73,7 +73,7 @@ export function checkInput(
   }
   checkFieldsAreFree(input)
   if (existing !== null && existing.client !== input.client) {
-    throw invalid('client', 'A connection stays with its agent. Make another one for the other agent.')
+    throw invalid('client', 'A Provider stays with its agent. Make another one for the other agent.')
   }
   const row: ProviderConnection = {
     id: context.id,
@@ -103,15 +103,14 @@ function checkFieldsAreFree(input: ConnectionInput): void {
   const free = new Set<string>(fieldsFor(presetOf(input.preset), input.client))
   for (const field of Object.keys(input)) {
     if (field === 'id' || field === 'preset' || free.has(field)) continue
-    if (Reflect.get(input, field) !== undefined)
-      throw invalid(field, 'This field is not one of this kind of connection.')
+    if (Reflect.get(input, field) !== undefined) throw invalid(field, 'This field is not one of this kind of Provider.')
   }
 }
 
 function checkAuth(row: ProviderConnection, key: Secret | null): void {
   if (authOf(row) === 'none') {
     if (key !== null || row.credentialEnv !== undefined) {
-      throw invalid('authMode', 'A connection without authentication takes no key.')
+      throw invalid('authMode', 'A Provider without authentication takes no key.')
     }
     return
   }
@@ -127,7 +126,7 @@ export function checkOriginKeepsKey(row: ProviderConnection, existing: ProviderC
 export function checkUniqueName(catalog: Catalog, row: ProviderConnection): void {
   const folded = foldName(row.name)
   if (!catalog.connections.some((other) => other.id !== row.id && foldName(other.name) === folded)) return
-  throw new AppError('model_profile_conflict', 'Another connection has this name already. Choose another name.', {
+  throw new AppError('model_profile_conflict', 'Another Provider has this name already. Choose another name.', {
     detail: row.name,
     retryable: false,
   })

@@ -1,4 +1,6 @@
 /** The secret-free shapes. Each field is named here: nothing crosses the bridge by being forgotten. */
+import { accountOf } from './accounts.ts'
+import type { Answers } from './answers.ts'
 import type { Breakers } from './breaker/index.ts'
 import type { Keys } from './credentials/keys.ts'
 import { shownModels } from './models.ts'
@@ -10,6 +12,7 @@ import type { CatalogView, ConnectionView, ConnectionWarning, CredentialBackend,
 export interface Readiness {
   keys: Keys
   breakers: Pick<Breakers, 'view'>
+  answers: Pick<Answers, 'refusal'>
   /** The host's own environment, read at each look. */
   environment: () => Readonly<Record<string, string | undefined>>
 }
@@ -42,6 +45,7 @@ export function catalogView(
 
 function connectionView(row: ProviderConnection, readiness: Readiness): ConnectionView {
   const breaker = readiness.breakers.view(row.id)
+  const refusal = readiness.answers.refusal(accountOf(row))
   const hint = row.credentialRef === undefined ? null : readiness.keys.hint(row.credentialRef)
   return {
     id: row.id,
@@ -58,6 +62,7 @@ function connectionView(row: ProviderConnection, readiness: Readiness): Connecti
     credentialReady: isReady(row, readiness),
     ...(hint === null ? {} : { credentialHint: hint }),
     ...(breaker === null ? {} : { breaker }),
+    ...(refusal === null ? {} : { refusal: { code: refusal.code, message: refusal.message } }),
     warnings: warningsOf(row),
   }
 }

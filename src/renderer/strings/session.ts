@@ -123,7 +123,7 @@ export const session = {
   copyDetails: 'Copy details',
   copied: 'Copied',
   remedies: {
-    keys: { text: 'Check the key and the connection in Providers.', view: 'providers', label: 'Open Providers' },
+    keys: { text: 'Check the key and the address in Providers.', view: 'providers', label: 'Open Providers' },
     quota: {
       text: 'The account has no quota left. Choose another model, or wait until it renews.',
       view: 'providers',

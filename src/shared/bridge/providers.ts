@@ -60,6 +60,8 @@ export const ConnectionView = z.object({
   credentialHint: z.string().optional(),
   /** It failed again and again; `untilMs`: unix ms, when it is tried again. Absent: all is well. */
   breaker: z.object({ state: z.enum(['open', 'probing']), untilMs: z.number() }).optional(),
+  /** Why it did not answer when it was last asked for its models. Absent: it did, or was not asked since it changed. */
+  refusal: z.object({ code: z.string(), message: z.string() }).optional(),
   warnings: z.array(z.string()),
 })
 export type ConnectionView = z.infer<typeof ConnectionView>

@@ -52,6 +52,68 @@ test('PR-A17 a saved account is tested with its own address and key', async () =
   expect(upstream.requests).toEqual([{ method: 'GET', url: '/v1/models', authorization: `Bearer ${CANARY}`, body: '' }])
 })
 
+test('PR-A17 the form of a saved account is tested with its stored key, which goes to no other host', async () => {
+  await using upstream = await createFakeUpstream()
+  await using other = await createFakeUpstream()
+  await using world = await createWorld()
+  const { providers } = await world.open()
+  const { id } = await create(providers, customInput('a', upstream.url))
+  const form = { id, client: 'codex', preset: 'custom', key: null } as const
+  await providers.testConnection({ ...form, baseUrl: `${upstream.url}/v1` }, signal)
+  expect(upstream.requests.map(({ url, authorization }) => [url, authorization])).toEqual([
+    ['/v1/models', `Bearer ${CANARY}`],
+  ])
+  expect(await codeOf(providers.testConnection({ ...form, baseUrl: other.url }, signal))).toBe('model_profile_invalid')
+  expect(other.requests).toEqual([])
+})
+
+test('PR-A17 an unsaved account is tested with the key in its variable, and a variable that is not set is named', async () => {
+  await using upstream = await createFakeUpstream()
+  await using world = await createWorld()
+  world.environment['WHEELHOUSE_CREDENTIAL_ENV'] = 'TEAM_KEY'
+  const { providers } = await world.open()
+  const form = {
+    client: 'codex',
+    preset: 'custom',
+    baseUrl: upstream.url,
+    credentialEnv: 'TEAM_KEY',
+    key: null,
+  } as const
+  await expect(providers.testConnection(form, signal)).rejects.toThrow('The variable TEAM_KEY is not set.')
+  world.environment['TEAM_KEY'] = CANARY
+  expect(await providers.testConnection(form, signal)).toMatchObject({ modelCount: 2 })
+  expect(upstream.requests.map(({ authorization }) => authorization)).toEqual([`Bearer ${CANARY}`])
+})
+
+test('PR-A18 why an account did not answer stands in the view until it answers or its address changes', async () => {
+  await using upstream = await createFakeUpstream()
+  await using world = await createWorld()
+  const { providers } = await world.open()
+  const { id } = await create(providers, customInput('a', upstream.url))
+  const refusal = async () => (await providers.catalog()).connections[0]?.refusal?.code
+  const heard: unknown[] = []
+  providers.onChange(() => heard.push(null))
+  answerWith(upstream, 401, { error: 'no' })
+  expect(await codeOf(providers.discover(id, FORCED, signal))).toBe('model_profile_credential_not_ready')
+  expect([await refusal(), heard.length]).toEqual(['model_profile_credential_not_ready', 1])
+  answerWith(upstream, 200, { data: [{ id: 'm-1' }] })
+  await providers.testConnection({ savedId: id }, signal)
+  expect([await refusal(), heard.length]).toEqual([undefined, 2])
+  answerWith(upstream, 500, {})
+  expect(await codeOf(providers.testConnection({ savedId: id }, signal))).toBe('upstream_invalid')
+  expect(await refusal()).toBe('upstream_invalid')
+  const { revision } = await providers.catalog()
+  await providers.saveConnection({ ...customInput('a', `${upstream.url}/v1`), id }, null, revision, 'update')
+  expect(await refusal()).toBeUndefined()
+})
+
+test('the rehearsal offers its model whoever is the default', async () => {
+  await using world = await createWorld()
+  const { providers } = await world.open()
+  await create(providers, { name: 'Rehearsal', client: 'builtin', preset: 'rehearsal' }, null)
+  expect(providers.choices('builtin').map(({ choice }) => choice.modelId)).toEqual(['rehearsal-1'])
+})
+
 test('PR-A18 a list is fresh for five minutes unless it is asked for', async () => {
   await using upstream = await createFakeUpstream()
   await using world = await createWorld()

@@ -51,9 +51,9 @@ export function providerHandlers({
     'providers.credentials.move': async ({ to }) => saved(await providers.moveCredentials(to), null),
     'providers.local': async (_input, { signal }) => ({ found: [...(await providers.findLocal(signal))] }),
     'providers.test': ({ connection, key }, { signal }) => {
-      const { client, preset, baseUrl, authMode, protocol } = connection
+      const { client, preset, id, baseUrl, authMode, protocol, credentialEnv } = connection
       return providers.testConnection(
-        { client, preset, key: toSecret(key), ...compact({ baseUrl, authMode, protocol }) },
+        { client, preset, key: toSecret(key), ...compact({ id, baseUrl, authMode, protocol, credentialEnv }) },
         signal,
       )
     },

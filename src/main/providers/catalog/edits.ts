@@ -62,7 +62,7 @@ export function createEdits(deps: EditDeps): Edits {
   function find(id: string): ProviderConnection {
     const row = state.current().connections.find((candidate) => candidate.id === id)
     if (row !== undefined) return row
-    throw new AppError('model_profile_not_found', 'This connection no longer exists.', { detail: id })
+    throw new AppError('model_profile_not_found', 'This Provider no longer exists.', { detail: id })
   }
 
   async function save(input: ConnectionInput, key: Secret | null, mode: 'create' | 'update'): Promise<PersistOutcome> {
@@ -182,7 +182,7 @@ export function createEdits(deps: EditDeps): Edits {
     const sessions = [...new Set(bound)]
     const users = new Set([...defaulting, ...gateways, ...chains, ...sessions])
     if (users.size > 0) {
-      throw new AppError('model_profile_in_use', 'This connection is in use. Choose another one there first.', {
+      throw new AppError('model_profile_in_use', 'This Provider is in use. Choose another one there first.', {
         detail: [...users].join(', '),
         data: { clients: defaulting, gateways, chains, sessions },
       })
@@ -211,7 +211,7 @@ export function createEdits(deps: EditDeps): Edits {
     }
     const row = find(to.connectionId)
     if (row.client !== client) {
-      throw new AppError('model_profile_unsupported', 'This connection belongs to another agent.', { detail: row.name })
+      throw new AppError('model_profile_unsupported', 'This Provider belongs to another agent.', { detail: row.name })
     }
     const recorded = defaults[client]
     const kept = recorded?.connectionId === row.id ? recorded.modelId : ''

@@ -12,7 +12,7 @@ type Link = Pick<ClientDefault, 'connectionId' | 'modelId'>
  */
 export function checkRule(catalog: Catalog, client: ClientId, of: Link, { chain }: FailoverRule): void {
   if (chain.length === 0 || chain.length > MAX_CHAIN) {
-    throw invalid('chain', `A failover names 1 to ${MAX_CHAIN} others.`)
+    throw invalid('chain', `Name 1 to ${MAX_CHAIN} fallbacks.`)
   }
   const known = new Map(catalog.connections.map((row) => [row.id, row]))
   const own = known.get(of.connectionId)
@@ -20,20 +20,24 @@ export function checkRule(catalog: Catalog, client: ClientId, of: Link, { chain 
   for (const link of chain) {
     const row = known.get(link.connectionId)
     if (row === undefined) {
-      throw new AppError('model_profile_not_found', 'A Provider of this failover no longer exists. Pick another one.', {
-        detail: link.connectionId,
-      })
+      throw new AppError(
+        'model_profile_not_found',
+        'A Provider among the fallbacks no longer exists. Pick another one.',
+        {
+          detail: link.connectionId,
+        },
+      )
     }
     if (row.client !== client || (own !== undefined && protocolOf(row) !== protocolOf(own))) {
       throw new AppError(
         'model_profile_unsupported',
-        'A failover stays with its agent, and with the API that the default speaks.',
+        'A fallback has to serve the same agent as the default, and to speak the same API.',
         { detail: row.name },
       )
     }
     if (!isModelId(link.modelId)) throw invalid('chain', 'Choose the model that each Provider is asked for.')
     if (seen.has(nameOf(link))) {
-      throw invalid('chain', 'A failover names each Provider with a model once, and not the default itself.')
+      throw invalid('chain', 'Name each Provider with a model once, and not the default itself.')
     }
     seen.add(nameOf(link))
   }

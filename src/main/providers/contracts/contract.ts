@@ -1,6 +1,6 @@
 /** From a saved connection and a choice to what a route points at: the only place that decides it. */
 import { AppError } from '../../../shared/errors.ts'
-import { addressOf, protocolOf } from '../presets.ts'
+import { addressOf, presetOf, protocolOf } from '../presets.ts'
 import type {
   Catalog,
   ClientId,
@@ -44,7 +44,7 @@ export function verifyChoice(
   const connection = connectionOf(catalog, client, choice)
   const routeProtocol = protocolOf(connection)
   if (routeProtocol === null) {
-    throw new AppError('model_profile_unsupported', 'This connection does not speak the API of this agent.', {
+    throw new AppError('model_profile_unsupported', 'This Provider does not speak the API of this agent.', {
       detail: connection.name,
     })
   }
@@ -82,14 +82,14 @@ function provenanceOf(client: ClientId, model: string, known: CodexModel | undef
 function connectionOf(catalog: Catalog, client: ClientId, choice: RuntimeChoice): ProviderConnection {
   const connection = catalog.connections.find((row) => row.id === choice.connectionId)
   if (connection === undefined) {
-    throw new AppError('model_profile_not_found', 'This Provider connection no longer exists. Pick another one.', {
+    throw new AppError('model_profile_not_found', 'This Provider no longer exists. Pick another one.', {
       detail: choice.connectionId ?? 'none',
     })
   }
   if (connection.client === client) return connection
   throw new AppError(
     'model_profile_unsupported',
-    'This connection belongs to another agent. Use it for this one too first.',
+    'This Provider belongs to another agent. Use it for this one too first.',
     {
       detail: connection.name,
     },
@@ -102,11 +102,16 @@ function modelOf(catalog: Catalog, client: ClientId, connection: ProviderConnect
   const model =
     choice.modelId ??
     (recorded?.connectionId === connection.id ? recorded.modelId : undefined) ??
-    connection.manualModelId
+    connection.manualModelId ??
+    presetOf(connection.preset).models?.[0]
   if (model === undefined || model === '') {
-    throw new AppError('upstream_model_required', 'No model is chosen for this connection. Pick one.', {
-      detail: connection.name,
-    })
+    throw new AppError(
+      'upstream_model_required',
+      'No model of this Provider is chosen or known. Name one, or test the Provider and refresh its models.',
+      {
+        detail: connection.name,
+      },
+    )
   }
   if (isModelId(model)) return model
   throw new AppError('model_unsupported', 'This is not a model id that a Provider can be asked for.', { detail: model })

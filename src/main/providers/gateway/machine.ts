@@ -214,10 +214,10 @@ export async function openMachineGateway(deps: MachineGatewayDeps): Promise<Mach
     const outcome = await lock.run(async () => {
       const row = find(connectionId ?? undefined)
       if (connectionId !== null && row === null) {
-        throw new AppError('model_profile_not_found', 'This connection no longer exists.', { detail: connectionId })
+        throw new AppError('model_profile_not_found', 'This Provider no longer exists.', { detail: connectionId })
       }
       if (row !== null && row.client !== client) {
-        throw new AppError('model_profile_invalid', 'This connection belongs to another agent.')
+        throw new AppError('model_profile_invalid', 'This Provider belongs to another agent.')
       }
       const { [client]: _old, ...others } = choice ?? {}
       return await save(row === null ? others : { ...others, [client]: row.id })

@@ -1,4 +1,4 @@
-import { useId } from 'react'
+import { useEffect, useId, useRef } from 'react'
 import type { CatalogView, ConnectionView } from '../../../shared/bridge/index.ts'
 import type { AppError } from '../../../shared/errors.ts'
 import type { ClientId } from '../../../shared/vocabulary.ts'
@@ -36,6 +36,7 @@ export function ConnectionDialog({
   onClose,
 }: ConnectionDialogProps) {
   const formId = useId()
+  const tester = useRef<HTMLButtonElement>(null)
   const form = useConnectionForm(
     { catalog, connection, client, agents },
     {
@@ -47,6 +48,11 @@ export function ConnectionDialog({
     },
   )
   const { save, test } = form
+  const fields = useRef<HTMLFormElement>(null)
+  const refused = save.error ?? test.error
+  useEffect(() => {
+    if (refused !== null) fields.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+  }, [refused])
   const { providers } = strings
   return (
     <Dialog
@@ -56,7 +62,7 @@ export function ConnectionDialog({
       actions={
         <>
           <Button onClick={onClose}>{providers.cancel}</Button>
-          <Button pending={test.pending} disabled={save.pending} onClick={form.runTest}>
+          <Button ref={tester} pending={test.pending} disabled={save.pending} onClick={form.runTest}>
             {providers.test}
           </Button>
           <SubmitButton formId={formId} pending={save.pending} label={providers.save} />
@@ -64,6 +70,7 @@ export function ConnectionDialog({
       }
     >
       <form
+        ref={fields}
         id={formId}
         className={styles.form}
         onSubmit={(event) => {
@@ -74,7 +81,7 @@ export function ConnectionDialog({
         <ConnectionFields catalog={catalog} connection={connection} client={client} agents={agents} form={form} />
         <button type="submit" hidden disabled={save.pending} tabIndex={-1} aria-hidden="true" />
       </form>
-      <TestLine asking={test} onCancel={test.cancel} saidInField={form.saidInField(test.error)} />
+      <TestLine asking={test} asker={tester} saidInField={form.saidInField(test.error)} />
       {save.error !== null && revisionOf(save.error) !== null && (
         <p role="alert" className={styles.warning}>
           {providers.changedMeanwhile}

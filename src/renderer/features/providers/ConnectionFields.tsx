@@ -124,6 +124,7 @@ export function ConnectionFields({ catalog, connection, client, agents, form }: 
             connection?.credentialHint === undefined ? providers.keyStays : providers.keyKept(connection.credentialHint)
           }
           error={errorOf('key')}
+          onChange={form.keyChanged}
         />
       )}
       {form.becomesDefault !== null && (

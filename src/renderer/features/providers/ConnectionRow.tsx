@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import type { CatalogView, ConnectionView } from '../../../shared/bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { Button, Menu, StateMark } from '../../ui/index.ts'
@@ -22,6 +22,7 @@ export function ConnectionRow({ catalog, connection, onEdit }: ConnectionRowProp
   const [open, setOpen] = useState(false)
   const [asks, setAsks] = useState<'delete' | 'clear' | 'switch' | null>(null)
   const test = useAsking('providers.testSaved')
+  const tester = useRef<HTMLButtonElement>(null)
   const { providers } = strings
   const { name } = connection
   return (
@@ -33,6 +34,7 @@ export function ConnectionRow({ catalog, connection, onEdit }: ConnectionRowProp
         </div>
         <div className={styles.actions}>
           <Button
+            ref={tester}
             pending={test.pending}
             aria-label={providers.named(providers.test, name)}
             onClick={() => void test.ask({ id: connection.id })}
@@ -61,7 +63,10 @@ export function ConnectionRow({ catalog, connection, onEdit }: ConnectionRowProp
             ]}
           />
         </div>
-        <TestLine asking={test} onCancel={test.cancel} />
+        {connection.refusal !== undefined && test.error === null && (
+          <p className={styles.warning}>{providers.lastAsked(connection.refusal.message)}</p>
+        )}
+        <TestLine asking={test} asker={tester} />
         {open && <Models catalog={catalog} connection={connection} />}
       </article>
       {asks === 'switch' && <SwitchDialog catalog={catalog} connection={connection} onClose={() => setAsks(null)} />}
@@ -84,11 +89,7 @@ function Facts({ catalog, connection }: { catalog: CatalogView; connection: Conn
   return (
     <>
       <p className={styles.facts}>
-        <StateMark
-          showLabel
-          state={connection.credentialReady ? 'completed' : 'waiting'}
-          label={connection.credentialReady ? providers.ready : providers.needsKey}
-        />
+        <Readiness connection={connection} />
         {connection.breaker !== undefined && <BreakerMark breaker={connection.breaker} />}
         <span>{strings.agents.name(connection.client)}</span>
         {connection.preset !== 'rehearsal' && <span>{preset}</span>}
@@ -109,6 +110,13 @@ function Facts({ catalog, connection }: { catalog: CatalogView; connection: Conn
       ))}
     </>
   )
+}
+
+function Readiness({ connection: { credentialReady, refusal } }: { connection: ConnectionView }) {
+  const { providers } = strings
+  if (!credentialReady) return <StateMark showLabel state="waiting" label={providers.needsKey} />
+  if (refusal !== undefined) return <StateMark showLabel state="failed" label={providers.notAnswering} />
+  return <StateMark showLabel state="completed" label={providers.ready} />
 }
 
 function keyOf({ credentialHint, credentialEnv, credentialReady }: ConnectionView): string | null {

@@ -1,9 +1,9 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import type { CatalogView, ConnectionView, ModelView } from '../../../shared/bridge/index.ts'
 import { useAsking, useChange } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { revealText } from '../../text/index.ts'
-import { Button, ErrorNote, StateMark, Switch, TextField } from '../../ui/index.ts'
+import { Button, ErrorNote, PassingButton, StateMark, Switch, TextField } from '../../ui/index.ts'
 import { defaultOf, modelsOf } from './useCatalog.ts'
 import styles from './providers.module.css'
 
@@ -147,10 +147,12 @@ function NameDefault({
 
 function Discover({ connection }: { connection: ConnectionView }) {
   const discover = useAsking('providers.discover')
+  const asker = useRef<HTMLButtonElement>(null)
   const { providers } = strings
   return (
     <div className={styles.line}>
       <Button
+        ref={asker}
         pending={discover.pending}
         aria-label={providers.named(providers.discover, connection.name)}
         onClick={() => void discover.ask({ id: connection.id })}
@@ -161,9 +163,9 @@ function Discover({ connection }: { connection: ConnectionView }) {
         {discover.pending && (
           <>
             {providers.discovering(discover.seconds)}
-            <Button tone="quiet" onClick={discover.cancel}>
+            <PassingButton heir={asker} onClick={discover.cancel}>
               {providers.cancel}
-            </Button>
+            </PassingButton>
           </>
         )}
         {discover.output !== null &&

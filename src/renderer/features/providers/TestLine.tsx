@@ -1,17 +1,19 @@
+import type { RefObject } from 'react'
 import { strings } from '../../strings/index.ts'
 import { duration } from '../../text/index.ts'
-import { Button, ErrorNote, StateMark } from '../../ui/index.ts'
+import { ErrorNote, PassingButton, StateMark } from '../../ui/index.ts'
 import type { Testing } from './useConnectionForm.ts'
 import styles from './providers.module.css'
 
 /** How a test goes, or went. An error that already stands at a field of its form is not said again. */
 export function TestLine({
   asking,
-  onCancel,
+  asker,
   saidInField = false,
 }: {
   asking: Testing
-  onCancel: () => void
+  /** What asks: it has the focus again when the button that cancels goes. */
+  asker: RefObject<HTMLElement | null>
   saidInField?: boolean
 }) {
   const { providers } = strings
@@ -19,9 +21,9 @@ export function TestLine({
     return (
       <p className={styles.line} role="status">
         <StateMark showLabel state="starting" label={`${providers.testing} ${asking.seconds} s`} />
-        <Button tone="quiet" onClick={onCancel}>
+        <PassingButton heir={asker} onClick={asking.cancel}>
           {providers.cancel}
-        </Button>
+        </PassingButton>
       </p>
     )
   }

@@ -25,6 +25,8 @@ export interface ConnectionFormState {
   save: { pending: boolean; error: AppError | null }
   test: Testing
   change: <F extends keyof ConnectionForm>(field: F, value: ConnectionForm[F]) => void
+  /** The key was typed at: what was said of it counts no more. */
+  keyChanged: () => void
   /** What the host said of this field, until the field changes. */
   errorOf: (field: FormField) => string | null
   /** Whether the error stands at a field that this form shows. */
@@ -64,6 +66,8 @@ export function useConnectionForm(
   const testSaved = useAsking('providers.testSaved')
   const [tested, setTested] = useState<'form' | 'saved'>('form')
   const test = tested === 'form' ? testForm : testSaved
+
+  const touch = (field: FormField): void => setTouched((before) => new Set(before).add(field))
 
   const keyInput = (): { key?: string } => {
     const key = keyRef.current?.value.trim() ?? ''
@@ -122,8 +126,9 @@ export function useConnectionForm(
     test,
     change: (field, value) => {
       setValues((before) => ({ ...before, [field]: value }))
-      setTouched((before) => new Set(before).add(field))
+      touch(field)
     },
+    keyChanged: () => touch('key'),
     errorOf: (field) => {
       const error = save.error ?? test.error
       return error !== null && fieldOf(error) === field && !touched.has(field) ? error.message : null

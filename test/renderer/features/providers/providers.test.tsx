@@ -38,6 +38,15 @@ describe('the providers view', () => {
     expect(within(screen.getByRole('article', { name: /Rehearsal/ })).getByText(/a scripted stand-in/)).toBeDefined()
   })
 
+  test('one that did not answer when it was last asked says why, and is not called ready', () => {
+    const refusal = { code: 'upstream_unreachable', message: 'The Provider cannot be reached.' }
+    show(aCatalog({ connections: [aConnection({ refusal })] }))
+    const work = screen.getByRole('article', { name: 'Work' })
+    expect(within(work).getByText('When it was last asked: The Provider cannot be reached.')).toBeDefined()
+    expect(within(work).getByText('Not working')).toBeDefined()
+    expect(within(work).queryByText('Ready')).toBeNull()
+  })
+
   test('DT-A13 a key is handed over once and stands nowhere in the page afterwards', async () => {
     const { host, user } = show(aCatalog(), { 'providers.upsert': () => saved(full) })
     await user.click(screen.getByRole('button', { name: 'Add Provider' }))
@@ -120,14 +129,14 @@ describe('the providers view', () => {
   test('an error stands under its field and the typed text is kept', async () => {
     const { user } = show(aCatalog(), {
       'providers.upsert': () => {
-        throw new AppError('model_profile_conflict', 'Another connection has this name already.', { retryable: false })
+        throw new AppError('model_profile_conflict', 'Another Provider has this name already.', { retryable: false })
       },
     })
     await user.click(screen.getByRole('button', { name: 'Add Provider' }))
     const name = screen.getByLabelText('Name')
     await user.type(name, 'Work')
     await user.click(screen.getByRole('button', { name: 'Save' }))
-    const message = await screen.findByText('Another connection has this name already.')
+    const message = await screen.findByText('Another Provider has this name already.')
     expect(name.getAttribute('aria-describedby')?.split(' ')).toContain(message.id)
     expect(name).toHaveProperty('value', 'Work')
   })
@@ -194,7 +203,7 @@ describe('the providers view', () => {
     expect(screen.getByText('upstream_model_required')).toBeDefined()
   })
 
-  test('a key that is refused is said once, at its field', async () => {
+  test('a key that is refused is said once, at its field, which has the focus, until it is typed at', async () => {
     const { user } = show(aCatalog(), {
       'providers.test': () => {
         throw new AppError('model_profile_credential_not_ready', 'The Provider did not accept the key.')
@@ -204,7 +213,11 @@ describe('the providers view', () => {
     await user.type(screen.getByLabelText('Key'), KEY)
     await user.click(screen.getByRole('button', { name: 'Test' }))
     expect(await screen.findAllByText('The Provider did not accept the key.')).toHaveLength(1)
-    expect(screen.getByLabelText('Key').getAttribute('aria-invalid')).toBe('true')
+    const field = screen.getByLabelText('Key')
+    expect(field.getAttribute('aria-invalid')).toBe('true')
+    expect(document.activeElement).toBe(field)
+    await user.type(field, 'x')
+    expect(screen.queryByText('The Provider did not accept the key.')).toBeNull()
   })
 
   test('without a keychain one is looked for once more, and what came of it is said', async () => {
@@ -228,7 +241,7 @@ describe('the providers view', () => {
     expect(document.body.innerHTML).not.toContain(KEY)
   })
 
-  test('a saved one is tested by its id, and the test can be cancelled', async () => {
+  test('a saved one is tested by its id, and the test can be cancelled and leaves the focus where it was begun', async () => {
     const { host, user } = show(full, {
       'providers.testSaved': (_input, signal) =>
         new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new AppError('aborted', '')))),
@@ -236,6 +249,7 @@ describe('the providers view', () => {
     await user.click(screen.getByRole('button', { name: 'Test: Work' }))
     await user.click(await screen.findByRole('button', { name: 'Cancel' }))
     expect(screen.queryByRole('button', { name: 'Cancel' })).toBeNull()
+    expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Test: Work' }))
     expect(host.calls('providers.testSaved')).toEqual([{ id: WORK_ID }])
   })
 

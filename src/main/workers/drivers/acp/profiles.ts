@@ -25,7 +25,7 @@ export function builtinProfile(program: { command: string; script: string; home:
     env: { ELECTRON_RUN_AS_NODE: '1', WHEELHOUSE_AGENT_HOME: program.home },
     modes: { read_only: ['read_only'], ask: ['ask'], edits: [], anything: ['anything'] },
     keyVariable: 'WHEELHOUSE_MODEL_KEY_FD',
-    loginHint: 'Choose a connection and a model for this session.',
+    loginHint: 'Choose a Provider and a model for this session.',
     reasonInAnswer: true,
   }
 }
@@ -53,7 +53,7 @@ const CODEX: Known = {
   },
   authMethod: 'api-key',
   adapter: 'codex',
-  loginHint: 'Run codex login in a terminal, or choose a connection for this session.',
+  loginHint: 'Run codex login in a terminal, or choose a Provider for this session.',
   remark:
     'It asks before it edits and before it leaves its sandbox. Commands that stay inside, where all is read-only, run unasked.',
 }
@@ -67,7 +67,7 @@ const CLAUDE: Known = {
     anything: ['bypassPermissions'],
   },
   adapter: 'claude',
-  loginHint: 'Run claude in a terminal and log in there, or choose a connection for this session.',
+  loginHint: 'Run claude in a terminal and log in there, or choose a Provider for this session.',
   remark:
     'It does not ask about commands that it takes for read-only, such as ls or git status, nor what your own rules allow.',
 }

@@ -7,7 +7,7 @@ import type { TurnEnd } from '../shared/types.ts'
 import { Counts } from './wire.ts'
 import type { Result } from './wire.ts'
 
-const LOGIN_HINT = 'Run `claude` in a terminal and log in with /login, or choose a connection.'
+const LOGIN_HINT = 'Run `claude` in a terminal and log in with /login, or choose a Provider.'
 
 /** What a message that stands for a failed model request calls its reason. */
 const NAMED: Readonly<Record<string, ErrorCode>> = {

@@ -12,12 +12,12 @@ const PACKAGE = '@anthropic-ai/claude-code'
 const INSTALL = `Install it with \`npm install -g ${PACKAGE}\`, and check that \`claude --version\` runs in a terminal.`
 const REINSTALL = `Reinstall it with \`npm install -g ${PACKAGE}\` (without --ignore-scripts).`
 const UPDATE = 'Update it with `claude update`.'
-const LOGIN = 'Run `claude` in a terminal and log in with /login, or choose a connection.'
+const LOGIN = 'Run `claude` in a terminal and log in with /login, or choose a Provider.'
 
 /** With an address that nobody serves and no traffic of its own: what is looked at is this machine. */
 const OFFLINE = { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' } as const
 
-const ROUTED: PreflightCheck = { name: 'login', status: 'pass', message: 'A connection is used.' }
+const ROUTED: PreflightCheck = { name: 'login', status: 'pass', message: 'A Provider is used.' }
 
 const AuthStatus = z.object({ loggedIn: z.boolean() })
 

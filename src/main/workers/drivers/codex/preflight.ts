@@ -99,13 +99,13 @@ async function handshakeChecks(
 function loginCheck(account: z.infer<typeof AccountReply> | null, routed: boolean): PreflightCheck {
   if (account === null) return { name: 'login', status: 'warn', message: 'Codex did not say whether it has a login.' }
   if (routed || account.account !== null || !account.requiresOpenaiAuth) {
-    return { name: 'login', status: 'pass', message: routed ? 'A connection is used.' : 'Codex has a login.' }
+    return { name: 'login', status: 'pass', message: routed ? 'A Provider is used.' : 'Codex has a login.' }
   }
   return {
     name: 'login',
     status: 'warn',
     message: 'Codex may be logged out.',
-    hint: 'Run `codex login` in a terminal, or choose a connection.',
+    hint: 'Run `codex login` in a terminal, or choose a Provider.',
   }
 }
 

@@ -45,7 +45,7 @@ export async function logIn({ calls, cfg, redactor }: ThreadParts, signal: Abort
   if (account !== null) {
     throw new WorkerError(
       'model_profile_unsupported',
-      'This Codex insists on a login of its own, so it cannot be given a connection. Update Codex.',
+      'This Codex insists on a login of its own, so it cannot be given a Provider. Update Codex.',
     )
   }
   const login = { type: 'apiKey', apiKey: key.reveal('upstream_header') }

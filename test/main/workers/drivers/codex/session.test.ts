@@ -516,7 +516,7 @@ test.each([
   ['logged-in', null, 'pass', 'Codex has a login.'],
   ['needs-no-login', null, 'pass', 'Codex has a login.'],
   ['no-account-call', null, 'warn', 'Codex did not say whether it has a login.'],
-  ['ok', ROUTE, 'pass', 'A connection is used.'],
+  ['ok', ROUTE, 'pass', 'A Provider is used.'],
 ])('WK-59 WK-79 a preflight of %s says about the login: %s %s', async (scenario, route, status, message) => {
   await using h = harness(scenario)
   const { env, privateDir } = h.cfg
