@@ -8,6 +8,9 @@ import type { Bridge } from '../../../src/shared/bridge/client.ts'
 import { createTempDir } from '../../support/dir.ts'
 import { freePort } from '../../support/port.ts'
 
+// It starts a whole host six times.
+vi.setConfig({ testTimeout: 180_000 })
+
 const FILES = {
   '.codex/config.toml': '# mine\nmodel = "gpt-5.2" # kept\n\n[mcp_servers.x]\ncommand = "y"',
   '.codex/auth.json': '{"OPENAI_API_KEY":"sk-of-the-person"}',

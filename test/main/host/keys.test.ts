@@ -2,6 +2,7 @@
  * One life of an installation with a key of each kind in it, and everything searched for them: what the browser was sent,
  * every file, every stream, and what each child was given.
  */
+import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
@@ -24,11 +25,12 @@ import type { Machine, Started } from './support/command.ts'
 
 const FAKE_CODEX = fileURLToPath(new URL('../../fixtures/agents/fake-codex.mjs', import.meta.url))
 const RUNNING = /Wheelhouse is running\. Open (http:\/\/\S+)/
-/** With what JSON and percent-encoding write otherwise. */
-const SAVED = 'sk-saved"\\%/+=&<0123456789abcdefghijklmnop'
-const ROTATED = 'sk-rotated"\\%/+=&<zyxwvutsrqponmlkjihgfedc'
-const FROM_ENV = 'sk-environment-0123456789-zyxwvutsrqponmlk'
-const LOGIN = 'a-login-that-an-agent-brings-along-0123456789'
+const random = (): string => randomBytes(10).toString('hex')
+/** Of this run alone, each half of it too; with what JSON and percent-encoding write otherwise. */
+const SAVED = `sk-${random()}"\\%/+=&<${random()}`
+const ROTATED = `sk-${random()}"\\%/+=&<${random()}`
+const FROM_ENV = `sk-${random()}${random()}`
+const LOGIN = `login-${random()}${random()}`
 const LOOK = 'env; tr "\\0" "\\n" < /proc/$PPID/environ; tr "\\0" "\\n" < /proc/$PPID/cmdline; ls -l /proc/$PPID/fd'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 })
