@@ -1,7 +1,8 @@
 /** Takeover of Codex that is killed with -9 at a named place, and the next start. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createTakeoverWorld, LINE } from './support.ts'
 import type { World } from './support.ts'
@@ -38,21 +39,32 @@ async function dieAt(world: World, action: string, point: string): Promise<void>
   assert.equal(signal, 'SIGKILL', `it was not killed at ${point}`)
 }
 
-/** The next start knows whether it is on, keeps no second copy, and switches off to the byte. @throws Error when not. */
+/**
+ * The next start knows whether it is on, keeps no second copy, and switches off to the byte, also of what was edited by hand
+ * in between. @throws Error when not.
+ */
 export async function enablingRound(point: string): Promise<void> {
+  for (const edited of [BEFORE, BEFORE.replace('# mine', '# mine, edited')]) await enableAndDie(point, edited)
+}
+
+async function enableAndDie(point: string, edited: string): Promise<void> {
   using world = createTakeoverWorld()
   world.write(BEFORE, 0o640)
   await dieAt(world, 'enable', point)
   const renamed = world.read() !== BEFORE
+  if (edited !== BEFORE) world.write((world.read() ?? '').replace('# mine', '# mine, edited'))
   const next = world.open()
   await next.start()
   assert.equal((await next.status()).state, renamed ? 'active' : 'inactive')
   assert.deepEqual(readdirSync(world.dir.at('home', '.codex')), ['config.toml'])
   if (!renamed) await world.enable(next)
   assert.ok(world.read()?.includes(LINE))
-  assert.equal(readdirSync(world.backups).filter((name) => name.endsWith('.bak')).length, 1)
+  const copies = readdirSync(world.backups).filter((name) => name.endsWith('.bak'))
+  // What was edited since is another file from before: its copy stands beside the first.
+  assert.ok(copies.length === 1 || (copies.length === 2 && edited !== BEFORE && !renamed))
+  for (const name of copies) assert.ok(!readFileSync(join(world.backups, name), 'utf8').includes('wheelhouse'))
   await next.disable()
-  assert.deepEqual([world.read(), world.mode()], [BEFORE, 0o640])
+  assert.deepEqual([world.read(), world.mode()], [edited, 0o640])
 }
 
 /** A folder that was made for the file goes with it, wherever the making was cut. @throws Error when not. */
