@@ -3,14 +3,17 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Secret } from '../../platform/types.ts'
 import { headerText } from '../upstream/index.ts'
 import type { UpstreamAnswer } from '../upstream/index.ts'
+import type { Terminal } from './answer-facts.ts'
 import { watchEvents, watchJson } from './answer-watch.ts'
+import { decodeCopy } from './decoded-copy.ts'
 import { isIdentity } from './encodings.ts'
 import { holdErrorBody } from './error-body.ts'
 import type { ExchangeNotes } from './exchange-notes.ts'
 import { agentHeaders } from './headers.ts'
 import { disconnectEvent } from './refusals.ts'
 import { relay } from './relay.ts'
-import type { RouteProtocol } from './types.ts'
+import type { RelayEnd } from './relay.ts'
+import type { ExchangeEnd, RouteProtocol } from './types.ts'
 
 /** Written as bytes, a head leaves byte for byte; as text it would be UTF-8. */
 const NOTHING = Buffer.alloc(0)
@@ -26,34 +29,42 @@ interface Answering {
 /** A 2xx answer. An end without its terminal event is made to look like what it is: a failure. */
 export async function answerStream({ answer, response, protocol, notes, key }: Answering): Promise<void> {
   const headers = agentHeaders(answer.headers, key)
-  const readable = isIdentity(headerText(answer.headers, 'content-encoding'))
+  const encoding = headerText(answer.headers, 'content-encoding')
+  const readable = isIdentity(encoding)
   const isEvents = /^text\/event-stream\b/i.test(headerText(answer.headers, 'content-type') ?? '')
   // An event of ours may follow.
   if (isEvents) delete headers['content-length']
-  const watch = !readable ? null : isEvents ? watchEvents(protocol) : watchJson(protocol)
+  const watch = isEvents ? watchEvents(protocol) : watchJson(protocol)
+  const copy = readable ? null : decodeCopy(encoding, (chunk) => watch.push(chunk))
+  const reader = readable ? watch : copy
   response.writeHead(answer.status, headers)
   const relayed = relay(answer.body, response, (chunk) => {
     notes.sent(chunk.length)
-    watch?.push(chunk)
+    reader?.push(chunk)
   })
   // With the head leaves what has come by now, often the whole of a short answer; else it goes alone.
   if (notes.bytesOut === 0) response.write(NOTHING)
   const end = await relayed
-  notes.summary = watch?.summary() ?? null
-  const terminal = watch?.terminal() ?? null
-  if (end === 'agent_gone') {
-    notes.end = 'client_aborted'
-    return
-  }
-  const isCut = end !== 'ended' || (isEvents && readable && terminal === null)
-  if (terminal !== null || !isCut) notes.end = terminal ?? (isEvents ? 'unknown' : 'completed')
-  else {
-    notes.end = 'upstream_disconnected'
-    notes.code = 'upstream_disconnected'
-  }
-  if (!isCut) return void response.end()
-  if (isEvents && terminal === null && watch?.atBoundary() === true) return void response.end(disconnectEvent(protocol))
-  cutLater(response)
+  const isUnfinished = isEvents && readable && watch.terminal() === null
+  if (end === 'ended' && !isUnfinished) response.end()
+  else if (end !== 'agent_gone' && isUnfinished && watch.atBoundary()) response.end(disconnectEvent(protocol))
+  else cutLater(response)
+  const isRead = readable || (await copy?.over()) === true
+  notes.summary = isRead ? watch.summary() : null
+  notes.end = endOf(end, isRead ? watch.terminal() : null, { isEvents, isUnfinished })
+  if (notes.end === 'upstream_disconnected') notes.code = 'upstream_disconnected'
+}
+
+/** Who hangs up, or is cut, behind the terminal event has had it all. */
+function endOf(
+  end: RelayEnd,
+  terminal: Terminal | null,
+  { isEvents, isUnfinished }: { isEvents: boolean; isUnfinished: boolean },
+): ExchangeEnd {
+  if (terminal !== null) return terminal
+  if (end === 'agent_gone') return 'client_aborted'
+  if (end === 'upstream_gone' || isUnfinished) return 'upstream_disconnected'
+  return isEvents ? 'unknown' : 'completed'
 }
 
 /** A status of 400 or more. */

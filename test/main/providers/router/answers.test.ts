@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { decodeCopy } from '../../../../src/main/providers/router/decoded-copy.ts'
 import { createFakeClock } from '../../../support/clock.ts'
 import { CANARY, MIB, answerEvents, call, open, startRouter, startUpstream } from './support.ts'
 
@@ -111,6 +112,40 @@ describe('a stream', () => {
       responseId: 'msg_1',
       modelReported: 'c',
     })
+  })
+
+  test('PR-A64 an answer that comes packed passes as it is, and is counted', async () => {
+    const used = '"usage":{"input_tokens":100,"output_tokens":7}'
+    const body = gzipSync(`data: {"type":"response.completed","response":{"id":"r",${used}}}\n\n`)
+    await using upstream = await startUpstream((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' })
+      response.end(body)
+    })
+    await using to = await startRouter({ baseUrl: upstream.url })
+    const reply = await call(to, { path: '/v1/responses', body: BODY })
+    expect([reply.headers['content-encoding'], reply.body.equals(body)]).toEqual(['gzip', true])
+    expect(await to.exchange()).toMatchObject({ usage: { input: 100, output: 7 }, responseId: 'r', end: 'completed' })
+  })
+
+  test.each([
+    ['whole', 1_000, true],
+    ['a bomb', 2_000_000, false],
+  ])('a copy that is decoded is taken whole, or given up: %s', async (_what, bytes, whole) => {
+    let taken = 0
+    const copy = decodeCopy('gzip', (chunk) => (taken += chunk.length), MIB)
+    copy?.push(gzipSync(Buffer.alloc(bytes)))
+    expect([await copy?.over(), taken <= MIB]).toEqual([whole, true])
+    expect(decodeCopy('x-unknown', () => undefined)).toBeNull()
+  })
+
+  test('an agent that hangs up behind the last event has had it all', async () => {
+    const held = heldAnswer('data: {"type":"response.completed","response":{"id":"r","usage":{"output_tokens":7}}}\n\n')
+    await using upstream = await startUpstream(held.answer)
+    await using to = await startRouter({ baseUrl: upstream.url })
+    const response = await open(to, { path: '/v1/responses', body: BODY })
+    await once(response, 'data')
+    response.destroy()
+    expect(await to.exchange()).toMatchObject({ usage: { output: 7 }, end: 'completed', code: null })
   })
 
   test.each([
