@@ -24,7 +24,7 @@ export interface JsonPlace {
   /** A state of the scanner's. */
   state: number
   depth: number
-  /** Of the containers around, outermost first: 1 is an object. As long as `lay` was told. */
+  /** Of the containers around, outermost first: 1 is an object; room for 128. */
   readonly stack: Uint8Array
   /** The string at hand is a key. */
   isKey: boolean
