@@ -122,7 +122,7 @@ export function portTo(baseUrl: string, ...bindings: readonly RouteBinding[]): R
     binding: (digest) => known.get(digest) ?? null,
     ready: () => true,
     key: () => Promise.resolve(null),
-    upstreamBaseUrl: () => Promise.resolve(baseUrl),
+    upstreamBaseUrl: () => baseUrl,
     models: () => [],
     codexCatalog: () => null,
     isEnabledModel: () => false,

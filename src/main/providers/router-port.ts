@@ -52,9 +52,8 @@ export function createRouterPort(deps: RouterPortDeps): RouterPort {
       const { credentialRef, credentialEnv, authMode } = routeBehind(binding).binding
       return await readKey(deps, { credentialRef, credentialEnv, authMode })
     },
-    async upstreamBaseUrl(binding) {
-      return resolveAddress(routeBehind(binding).binding.upstreamBaseUrl, deps.rehearsalOrigin)
-    },
+    upstreamBaseUrl: (binding) =>
+      resolveAddress(routeBehind(binding).binding.upstreamBaseUrl, deps.rehearsalOrigin),
     models(binding) {
       const others = enabledModels(binding).filter((entry) => entry.id !== binding.clientModel)
       return [

@@ -34,7 +34,7 @@ const router = createRouter({
     binding: (digest) => (digest === binding.routeDigest ? binding : null),
     ready: () => true,
     key: () => Promise.resolve(null),
-    upstreamBaseUrl: () => Promise.resolve(`http://127.0.0.1:${process.argv[2] ?? ''}`),
+    upstreamBaseUrl: () => `http://127.0.0.1:${process.argv[2] ?? ''}`,
     models: () => [],
     codexCatalog: () => null,
     tunnelsWebSocket: () => false,

@@ -141,7 +141,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       binding: () => null,
       ready: deps.ready,
       key: () => deps.keyOf(upstream),
-      upstreamBaseUrl: async () => deps.addressOf(upstream),
+      upstreamBaseUrl: () => deps.addressOf(upstream),
       models: () => [],
       codexCatalog: () => null,
       tunnelsWebSocket: () => false,

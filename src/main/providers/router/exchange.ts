@@ -100,7 +100,8 @@ async function passAnswer(
     notes.end = 'failed'
     return await answerError({ answer, key, response, protocol, notes })
   }
-  if (endpoint !== 'count_tokens') await markOpaque(deps.port, binding, strips, answer)
+  const isMarked = binding.historyState === 'may_contain_opaque' && !strips
+  if (endpoint !== 'count_tokens' && !isMarked) await markOpaque(deps.port, binding, strips, answer)
   if (onward.compacts) await answerCompaction({ clock: deps.clock, answer, response, notes })
   else await answerStream({ answer, key, response, protocol, notes })
 }

@@ -37,7 +37,7 @@ export interface Served {
 /** @throws AppError: the route's own is not there; nobody is; what its account says. */
 export async function accountOf({ port }: ExchangeDeps, call: ExchangeCall, binding: RouteBinding): Promise<Account> {
   const { signal } = call.flight
-  const base = await port.upstreamBaseUrl(binding, signal)
+  const base = port.upstreamBaseUrl(binding)
   return { key: binding.authMode === 'none' ? null : await port.key(binding, signal), base }
 }
 

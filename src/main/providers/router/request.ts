@@ -128,14 +128,14 @@ async function takeVerbatim(
   return taken.decoded === taken.wire ? as(taken.wire, true) : as(taken.decoded, false)
 }
 
-async function takeAll(
+function takeAll(
   deps: ExchangeDeps,
   { request, flight }: ExchangeCall,
   budget: BufferBudget,
   scan: (chunk: Uint8Array) => void,
 ): Promise<TakenBody> {
   const limits = { capBytes: deps.bodyCapBytes(), budget }
-  return await withinBodyTime(deps.clock, takeBody(request, limits, scan, flight.signal))
+  return withinBodyTime(deps.clock, takeBody(request, limits, scan, flight.signal))
 }
 
 function withinBodyTime<T>(clock: Clock, taking: Promise<T>): Promise<T> {

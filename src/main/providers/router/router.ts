@@ -47,16 +47,12 @@ export function createRouter(deps: RouterDeps): Router {
     const { method = '', url = '' } = request
     if (isProbe(method, url)) return void response.writeHead(204).end()
     if (method === 'OPTIONS') throw wrongMethod('GET, HEAD, POST')
-    await route(request, response)
-  }
-
-  async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const target = parseTarget(request.url ?? '')
+    const target = parseTarget(url)
     if (stopping || !port.ready()) {
       throw new AppError('model_profiles_unavailable', 'Providers is not running. Open Wheelhouse and try again.')
     }
     const binding = admit(target, request.headers, port)
-    const handling = findHandling(request.method ?? '', target.path, binding.routeProtocol)
+    const handling = findHandling(method, target.path, binding.routeProtocol)
     if (handling.kind === 'models') {
       const body = modelsAnswer(binding, target.query, port)
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })

@@ -56,7 +56,7 @@ export function createTunnels(deps: TunnelsDeps): Tunnels {
     let key: Secret | null
     try {
       key = binding.authMode === 'none' ? null : await deps.port.key(binding, gone.signal)
-      const base = await deps.port.upstreamBaseUrl(binding, gone.signal)
+      const base = deps.port.upstreamBaseUrl(binding)
       provider = await deps.upstream.openWebSocket(
         {
           url: upstreamUrl(base, target.path, target.query),

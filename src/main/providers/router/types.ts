@@ -71,7 +71,7 @@ export interface RouterPort {
    */
   key(binding: RouteBinding, signal: AbortSignal): Promise<Secret | null>
   /** The upstream's base address, resolved at request time (the rehearsal has none before it listens). */
-  upstreamBaseUrl(binding: RouteBinding, signal: AbortSignal): Promise<string>
+  upstreamBaseUrl(binding: RouteBinding): string
   /** Enabled models of the binding's connection, the bound one first. From the cache alone. */
   models(binding: RouteBinding): readonly RoutedModel[]
   /** The JSON text of Codex's model catalog for this binding (30-providers 5.5). Null: no entry can be made. */

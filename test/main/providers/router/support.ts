@@ -151,7 +151,7 @@ export async function startRouter(options: TestRouterOptions): Promise<TestRoute
     binding: (digest) => bindings.get(digest) ?? null,
     ready: () => true,
     key: () => Promise.resolve(key === null ? null : createSecret(key)),
-    upstreamBaseUrl: () => Promise.resolve(typeof baseUrl === 'string' ? baseUrl : baseUrl()),
+    upstreamBaseUrl: () => (typeof baseUrl === 'string' ? baseUrl : baseUrl()),
     models: () => [
       { id: 'model-a', displayName: 'Model A' },
       { id: 'model-b', displayName: null },
