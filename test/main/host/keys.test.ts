@@ -290,11 +290,11 @@ test('PR-A50 no key stands in a frame, a file, a stream, a process or what an ag
   writeFileSync(planted, '')
 
   // A model that says its own key, split over many events: the agent keeps what it heard, and Wheelhouse passes none of it on.
-  model.script({ text: `You use ${SAVED}, and ${ROTATED}.` })
+  model.script({ text: `You use ${SAVED}, ${ROTATED}, ${FROM_ENV}, ${gatewayKey}.` })
   const last = await prompt('builtin', id)
   expect(last.state).toBe('completed')
   const shown = await bridge.call('sessions.snapshot', { sessionId: last.sessionId })
-  expect(JSON.stringify(shown)).toContain('You use [secret], and [secret].')
+  expect(JSON.stringify(shown)).toContain('You use [secret], [secret], [secret], [secret].')
   await bridge.call('system.logs.tail', {})
   host.kill('SIGTERM')
   expect((await host.ended).code).toBe(0)
