@@ -52,8 +52,7 @@ export function createRouterPort(deps: RouterPortDeps): RouterPort {
       const { credentialRef, credentialEnv, authMode } = routeBehind(binding).binding
       return await readKey(deps, { credentialRef, credentialEnv, authMode })
     },
-    upstreamBaseUrl: (binding) =>
-      resolveAddress(routeBehind(binding).binding.upstreamBaseUrl, deps.rehearsalOrigin),
+    upstreamBaseUrl: (binding) => resolveAddress(routeBehind(binding).binding.upstreamBaseUrl, deps.rehearsalOrigin),
     models(binding) {
       const others = enabledModels(binding).filter((entry) => entry.id !== binding.clientModel)
       return [
