@@ -120,6 +120,8 @@ export interface ConnectionView {
   name: string
   preset: PresetId
   client: ClientId
+  /** The API that it is spoken to in. */
+  speaks: RouteProtocol
   baseUrl?: string
   authMode?: AuthMode
   protocol?: RouteProtocol

@@ -5,7 +5,7 @@ import type { Breakers } from './breaker/index.ts'
 import type { Keys } from './credentials/keys.ts'
 import { shownModels } from './models.ts'
 import type { ModelSources } from './models.ts'
-import { addressOf, authOf, PRESET_VIEWS } from './presets.ts'
+import { addressOf, authOf, PRESET_VIEWS, protocolOf } from './presets.ts'
 import { judgeHost } from './upstream/index.ts'
 import type { CatalogView, ConnectionView, ConnectionWarning, CredentialBackend, ProviderConnection } from './types.ts'
 
@@ -52,6 +52,7 @@ function connectionView(row: ProviderConnection, readiness: Readiness): Connecti
     name: row.name,
     preset: row.preset,
     client: row.client,
+    speaks: protocolOf(row) ?? 'responses',
     ...(row.baseUrl === undefined ? {} : { baseUrl: row.baseUrl }),
     ...(row.authMode === undefined ? {} : { authMode: row.authMode }),
     ...(row.protocol === undefined ? {} : { protocol: row.protocol }),

@@ -11,6 +11,7 @@ import { firstRun } from './first-run.ts'
 import { folders } from './folders.ts'
 import { gateway } from './gateway.ts'
 import { health } from './health.ts'
+import { lists } from './lists.ts'
 import { mcp } from './mcp.ts'
 import { newSession } from './new-session.ts'
 import { permissions } from './permissions.ts'
@@ -37,6 +38,7 @@ export const strings = {
   folders,
   gateway,
   health,
+  lists,
   mcp,
   newSession,
   permissions,

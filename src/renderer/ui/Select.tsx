@@ -1,5 +1,9 @@
 import { Select as Base } from '@base-ui/react/select'
+import { SearchSelect } from './SearchSelect.tsx'
 import styles from './Select.module.css'
+
+/** A longer list is searched. */
+const FEW = 12
 
 export interface SelectItem<V extends string> {
   value: V
@@ -19,7 +23,11 @@ export interface SelectProps<V extends string> {
   onChange: (value: V) => void
 }
 
-export function Select<V extends string>({
+export function Select<V extends string>(props: SelectProps<V>) {
+  return props.items.length > FEW ? <SearchSelect {...props} /> : <ShortSelect {...props} />
+}
+
+function ShortSelect<V extends string>({
   label,
   value,
   items,

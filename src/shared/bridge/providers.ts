@@ -48,6 +48,8 @@ export const ConnectionView = z.object({
   client: ClientId,
   /** A built-in agent's connection may speak either; absent where preset and client leave one. */
   protocol: z.enum(['responses', 'anthropic_messages']).optional(),
+  /** The API that it is spoken to in, chosen or not. */
+  speaks: z.enum(['responses', 'anthropic_messages']),
   baseUrl: z.string().optional(),
   authMode: z.enum(['none', 'bearer', 'x_api_key']).optional(),
   manualModelId: z.string().optional(),

@@ -2,14 +2,16 @@
 import type { TakeoverDetail, TakeoverWarning } from '../bridge/index.ts'
 
 const DETAILS: Readonly<Record<TakeoverDetail, string>> = {
-  provider_line_user_changed: 'Somebody chose another Provider in the file. That choice was left as it is.',
-  block_user_changed: 'Somebody edited the lines that Wheelhouse wrote.',
+  provider_line_user_changed:
+    'Somebody chose another Provider in the file. That choice was left as it is; to lead the agent here again, repair it.',
+  block_user_changed: 'Somebody edited the lines that Wheelhouse wrote. Repair writes them anew.',
   marker_unclosed: 'The closing line of what Wheelhouse wrote is missing.',
   markers_missing: 'The comments that mark what Wheelhouse wrote are gone; the rest is as it was.',
   projection_missing: 'What Wheelhouse wrote is no longer in the file.',
   address_changed: 'The file names another address or key than the gateway has now.',
   config_missing: 'The file was deleted.',
-  config_malformed: 'The file cannot be read as what it is. Correct it by hand, or restore the copy from before.',
+  config_malformed:
+    'The file has a mistake in it, so that neither the agent nor Wheelhouse can read it. Correct it by hand.',
   config_unreadable: 'The file cannot be read.',
   state_missing: 'The file leads to the gateway, but Wheelhouse has no record of writing that.',
   state_unreadable: 'Another version of Wheelhouse wrote the record of this.',
@@ -20,7 +22,8 @@ const DETAILS: Readonly<Record<TakeoverDetail, string>> = {
 }
 
 const WARNINGS: Readonly<Record<TakeoverWarning, string>> = {
-  config_world_readable: 'Other users of this machine can read the file, and with it the key that opens the gateway.',
+  config_world_readable:
+    'Other users of this machine can read the file, and with it the key that opens the gateway. Take that from them (chmod 600).',
   profile_overrides_provider: 'A profile names a Provider of its own and goes past the gateway when it is used.',
   config_path_changed: 'The agent now looks for its file in another place.',
   other_auth_present: 'Another key of yours stands in the file. It is sent along, and removed by the gateway.',

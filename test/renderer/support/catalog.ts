@@ -14,6 +14,7 @@ export function aConnection(change: Partial<ConnectionView> = {}): ConnectionVie
     name: 'Work',
     preset: 'openai',
     client: 'codex',
+    speaks: 'responses',
     credentialReady: true,
     credentialHint: '••••9fQ2',
     warnings: [],

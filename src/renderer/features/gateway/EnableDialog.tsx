@@ -1,11 +1,11 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import type { GatewayClient, ProjectionKind, TakeoverPlan } from '../../../shared/bridge/index.ts'
 import { useCall, useChange } from '../../bridge/index.ts'
 import { useTopic } from '../../stores/app-stores.tsx'
 import { viewHash } from '../../stores/navigation.ts'
 import { strings } from '../../strings/index.ts'
 import { PathText, Revealed } from '../../text/index.ts'
-import { Button, Dialog, ErrorNote, Select, Switch } from '../../ui/index.ts'
+import { Button, Dialog, ErrorNote, PassingButton, Select, Switch } from '../../ui/index.ts'
 import { Warnings } from './Warnings.tsx'
 import styles from './gateway.module.css'
 
@@ -30,6 +30,7 @@ export function EnableDialog({
   const [wanted, setWanted] = useState<Wanted>({})
   const { plan, error, again } = usePlan(client, wanted)
   const enable = useChange('gateway.enable')
+  const leave = useRef<HTMLButtonElement>(null)
   const { gateway } = strings
   return (
     <Dialog
@@ -40,7 +41,14 @@ export function EnableDialog({
       onClose={onClose}
       actions={
         <>
-          <Button onClick={onClose}>{gateway.cancel}</Button>
+          <Button ref={leave} onClick={onClose}>
+            {gateway.cancel}
+          </Button>
+          {error !== null && (
+            <PassingButton heir={leave} onClick={again}>
+              {gateway.reload}
+            </PassingButton>
+          )}
           <Button
             tone="primary"
             disabled={plan === null}
@@ -78,7 +86,7 @@ export function EnableDialog({
       {plan !== null && <PlanText plan={plan} />}
       {plan !== null && plan.warnings.length > 0 && <Warnings warnings={plan.warnings} />}
       {upstream === null && <Unserved client={client} />}
-      {error !== null && <ErrorNote error={error} onRetry={again} />}
+      {error !== null && <ErrorNote error={error} />}
       {enable.error !== null && <ErrorNote error={enable.error} />}
     </Dialog>
   )

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'react'
-import type { CatalogView, FailoverRule } from '../../../shared/bridge/index.ts'
+import type { CatalogView, ConnectionView, FailoverRule } from '../../../shared/bridge/index.ts'
 import type { ClientId } from '../../../shared/vocabulary.ts'
 import { useChange } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
@@ -24,8 +24,9 @@ export function FallbackDialog({ catalog, client, onClose }: FallbackDialogProps
   const [rule, setRule] = useState<FailoverRule>(chosen?.failover ?? EMPTY)
   const change = useChange('providers.setFailover')
   const { providers } = strings
-  const offered = catalog.connections.filter((row) => row.client === client)
-  const name = offered.find(({ id }) => id === chosen?.connectionId)?.name ?? ''
+  const own = catalog.connections.find(({ id }) => id === chosen?.connectionId)
+  // A request is handed on as it is: to those alone that speak its API.
+  const offered = catalog.connections.filter((row) => row.client === client && row.speaks === own?.speaks)
   const { chain } = rule
   const links = useRef<HTMLOListElement>(null)
   const adder = useRef<HTMLButtonElement>(null)
@@ -56,7 +57,7 @@ export function FallbackDialog({ catalog, client, onClose }: FallbackDialogProps
       open
       size="wide"
       title={providers.fallbacksTitle(strings.agents.name(client))}
-      description={providers.fallbacksWhen(name)}
+      description={providers.fallbacksWhen(own?.name ?? '')}
       onClose={onClose}
       actions={
         <>
@@ -85,7 +86,7 @@ export function FallbackDialog({ catalog, client, onClose }: FallbackDialogProps
             <li key={index} className={styles.link}>
               <LinkFields
                 catalog={catalog}
-                client={client}
+                offered={offered}
                 link={link}
                 place={index + 1}
                 onChange={(next) => setChain(chain.with(index, next))}
@@ -128,20 +129,20 @@ export function FallbackDialog({ catalog, client, onClose }: FallbackDialogProps
 
 function LinkFields({
   catalog,
-  client,
+  offered,
   link,
   place,
   onChange,
 }: {
   catalog: CatalogView
-  client: ClientId
+  offered: readonly ConnectionView[]
   link: Link
   place: number
   onChange: (next: Link) => void
 }) {
   const { providers } = strings
   const { connectionId, modelId } = link
-  const connections = catalog.connections.filter((row) => row.client === client)
+  const connections = catalog.connections.filter((row) => offered.includes(row) || row.id === connectionId)
   const known = modelsOf(catalog, connectionId).filter((model) => model.enabled || model.id === modelId)
   const models = known.some(({ id }) => id === modelId) ? known.map(({ id }) => id) : null
   return (

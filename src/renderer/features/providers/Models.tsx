@@ -2,7 +2,7 @@ import { useRef, useState } from 'react'
 import type { CatalogView, ConnectionView, ModelView } from '../../../shared/bridge/index.ts'
 import { useAsking, useChange } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
-import { revealText } from '../../text/index.ts'
+import { hasWords, revealText } from '../../text/index.ts'
 import { Button, ErrorNote, PassingButton, StateMark, Switch, TextField } from '../../ui/index.ts'
 import { defaultOf, modelsOf } from './useCatalog.ts'
 import styles from './providers.module.css'
@@ -18,9 +18,7 @@ export function Models({ catalog, connection }: { catalog: CatalogView; connecti
   const models = modelsOf(catalog, connection.id)
   const chosen = defaultOf(catalog, connection)
   const { providers } = strings
-  const found = models.filter(({ id, displayName = '' }) =>
-    `${id} ${displayName}`.toLowerCase().includes(search.trim().toLowerCase()),
-  )
+  const found = models.filter(({ id, displayName = '' }) => hasWords(`${id} ${displayName}`, search))
 
   const offer = (model: ModelView, enabled: boolean): void => {
     const others = models.filter((each) => each.enabled && each.id !== model.id).map(({ id }) => id)

@@ -1,4 +1,4 @@
-import { screen, within } from '@testing-library/react'
+import { screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
 import { GatewayView } from '../../../../src/renderer/features/gateway/index.ts'
 import type { GatewayView as View, RequestView } from '../../../../src/shared/bridge/index.ts'
@@ -106,6 +106,9 @@ describe('the gateway view', () => {
     host.publish('providers', aCatalog({ connections: [aConnection()], defaults }))
     expect(screen.queryByRole('note')).toBeNull()
     expect(screen.getByText(/requests of Codex will go to Work, its default/)).toBeDefined()
+    // A file with a mistake in it is corrected elsewhere.
+    await user.click(screen.getByRole('button', { name: 'Look again' }))
+    await waitFor(() => expect(host.calls('gateway.plan')).toHaveLength(2))
   })
 
   test('stay signed in is asked for where a Provider of its own is written, and the change is shown anew', async () => {

@@ -88,6 +88,18 @@ describe('fallbacks', () => {
     ])
   })
 
+  test('none is offered that speaks another API than the default', async () => {
+    const messages = aConnection({ id: THIRD_ID, name: 'Third', speaks: 'anthropic_messages' })
+    const { user } = show(
+      catalog({ connections: [aConnection(), aConnection({ id: HOME_ID, name: 'Home' }), messages] }),
+    )
+    await user.click(screen.getByRole('button', { name: 'Edit fallbacks: Codex' }))
+    await user.click(screen.getByRole('button', { name: 'Add a fallback' }))
+    await user.click(screen.getByRole('combobox', { name: 'Provider of fallback 1' }))
+    const offered = (await screen.findAllByRole('option')).map(({ textContent }) => textContent?.replace('✓', ''))
+    expect(offered).toEqual(['Work', 'Home'])
+  })
+
   test('a refusal stands in the dialog and keeps what was chosen; none at all is one press', async () => {
     let refuse = true
     const { host, user } = show(withRule, {
