@@ -1,16 +1,13 @@
 import type { CatalogView } from '../../../shared/bridge/index.ts'
-import { fairShare } from '../../../shared/fair-share.ts'
 import type { AgentId, ClientId, RuntimeChoice } from '../../../shared/vocabulary.ts'
 import { strings } from '../../strings/index.ts'
 import { useTopic } from '../../stores/app-stores.tsx'
 import { Select } from '../../ui/index.ts'
 import { useLedNote } from '../gateway/index.ts'
+import { mostModels } from '../providers/index.ts'
 import styles from './NewSession.module.css'
 
 const DEFAULT = 'default'
-/** More are no list in which a person finds something. */
-export const MOST_MODELS = 500
-export const MORE_MODELS = { value: 'more', label: strings.newSession.moreModels, disabled: true } as const
 
 interface Option {
   value: string
@@ -31,14 +28,8 @@ export interface ModelFieldProps {
 export function ModelField({ agentId, value, onChange }: ModelFieldProps) {
   const catalog = useTopic('providers', (state) => state.value)
   const led = useLedNote(agentId)
-  const known = withPresent(optionsFor(agentId, catalog, led), value)
+  const options = withPresent(optionsFor(agentId, catalog, led), value)
   const present = value === null ? DEFAULT : keyOf(value)
-  const options = fairShare(
-    known,
-    MOST_MODELS,
-    ({ choice }) => choice?.connectionId ?? null,
-    (option) => option.value === present,
-  )
   return (
     <div className={styles.field}>
       <span className={styles.label} aria-hidden="true">
@@ -47,7 +38,7 @@ export function ModelField({ agentId, value, onChange }: ModelFieldProps) {
       <Select
         label={strings.newSession.model}
         value={present}
-        items={options === known ? options : [...options, MORE_MODELS]}
+        items={mostModels(options, present, ({ choice }) => choice?.connectionId ?? null)}
         onChange={(key) => onChange(options.find((option) => option.value === key)?.choice ?? null)}
       />
     </div>

@@ -1,2 +1,2 @@
-export { ModelField, MORE_MODELS, MOST_MODELS } from './ModelField.tsx'
+export { ModelField } from './ModelField.tsx'
 export { NewSession } from './NewSession.tsx'

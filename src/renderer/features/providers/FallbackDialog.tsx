@@ -4,6 +4,7 @@ import type { ClientId } from '../../../shared/vocabulary.ts'
 import { useChange } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
 import { Button, Dialog, ErrorNote, IconButton, Select, Switch, TextField } from '../../ui/index.ts'
+import { mostModels } from './most-models.ts'
 import { modelsOf } from './useCatalog.ts'
 import styles from './providers.module.css'
 
@@ -167,7 +168,11 @@ function LinkFields({
         <Select
           label={providers.fallbackModel(place)}
           value={modelId}
-          items={models.map((id) => ({ value: id, label: id }))}
+          items={mostModels(
+            models.map((id) => ({ value: id, label: id })),
+            modelId,
+            () => null,
+          )}
           onChange={(id) => onChange({ connectionId, modelId: id })}
         />
       )}

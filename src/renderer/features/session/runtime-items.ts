@@ -1,9 +1,8 @@
 import type { ConfigView, SessionView } from '../../../shared/bridge/index.ts'
-import { fairShare } from '../../../shared/fair-share.ts'
 import type { Effort, RuntimeChoice } from '../../../shared/vocabulary.ts'
 import { strings } from '../../strings/index.ts'
 import type { SelectItem } from '../../ui/index.ts'
-import { MORE_MODELS, MOST_MODELS } from '../new-session/index.ts'
+import { mostModels } from '../providers/index.ts'
 
 type Offer = ConfigView['choices'][number]
 
@@ -17,16 +16,23 @@ export function choiceItems(
   led: string | null,
 ): readonly SelectItem<string>[] {
   const present = keyOf(config.choice)
-  const isPresent = (offer: Offer): boolean => keyOf(offer.choice) === present
-  const shown = fairShare(config.choices, MOST_MODELS, ({ choice }) => choice.connectionId, isPresent)
-  const items = shown.map((offer): SelectItem<string> => {
+  const items = config.choices.map((offer) => {
+    const { connectionId } = offer.choice
     const value = keyOf(offer.choice)
     const { note, disabled = false } = value === present && offer.ready ? {} : beforehand(offer, session)
-    const notes = [offer.choice.connectionId === null ? led : null, note].filter((each) => each != null)
-    return { value, label: offer.label, disabled, ...(notes.length === 0 ? {} : { note: notes.join('; ') }) }
+    const notes = [connectionId === null ? led : null, note].filter((each) => each != null)
+    return {
+      value,
+      label: offer.label,
+      disabled,
+      connectionId,
+      ...(notes.length === 0 ? {} : { note: notes.join('; ') }),
+    }
   })
-  if (!items.some((item) => item.value === present)) items.unshift({ value: present, label: session.choiceLabel })
-  return shown === config.choices ? items : [...items, MORE_MODELS]
+  const shown = mostModels(items, present, (item) => item.connectionId)
+  return shown.some((item) => item.value === present)
+    ? shown
+    : [{ value: present, label: session.choiceLabel }, ...shown]
 }
 
 /** The efforts of the model that runs; the present one among them whatever the catalog says now. */
