@@ -8,6 +8,7 @@ import { doctor } from './doctor.ts'
 import { EXIT } from './exit-codes.ts'
 import { listenForInterrupts, whenAborted } from './interrupt.ts'
 import { printError, say, tell } from './print.ts'
+import { providers } from './providers.ts'
 import { run } from './run.ts'
 import { schedule } from './schedule.ts'
 import { sessions } from './sessions.ts'
@@ -22,6 +23,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   run,
   doctor: untilInterrupted(doctor),
   sessions: untilInterrupted(sessions),
+  providers: untilInterrupted(providers),
   schedule,
   call: untilInterrupted(call),
   takeover,

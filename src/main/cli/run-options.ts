@@ -72,25 +72,25 @@ export function readPromptOptions(
   }
 }
 
-/** Null: nothing was asked for, so that the session takes its agent's default. @throws AppError `model_profile_not_found`. */
+/** Of a Provider's models, in an error. */
+const NAMED_MODELS = 8
+
+/**
+ * Null: nothing was asked for, so that the session takes its agent's default.
+ * @throws AppError `model_profile_not_found`; `upstream_model_required`: the Provider has several models and no default.
+ */
 export async function chooseRuntime(
   bridge: Bridge,
   options: Pick<RunOptions, 'provider' | 'model' | 'agentId'>,
 ): Promise<RuntimeChoice | null> {
   const { provider, model, agentId } = options
   if (provider === null && model === null) return null
-  const { connections, defaults } = await bridge.call('providers.list', {})
+  const { connections, defaults, models } = await bridge.call('providers.list', {})
   const own = connections.filter((connection) => connection.client === agentId)
   const wanted = provider?.toLowerCase() ?? null
   const named =
     wanted === null
-      ? own.find(
-          (connection) =>
-            connection.id ===
-            (agentId === 'builtin' || agentId === 'codex' || agentId === 'claude'
-              ? defaults[agentId]?.connectionId
-              : undefined),
-        )
+      ? own.find(({ id, client }) => defaults[client]?.connectionId === id)
       : (own.find((connection) => connection.name.toLowerCase() === wanted || connection.id === wanted) ??
         own.find((connection) => connection.preset === wanted))
   if (named === undefined) {
@@ -100,5 +100,16 @@ export async function chooseRuntime(
       `This agent has no Provider "${provider ?? 'by default'}". ${names === '' ? 'Add one first.' : `It has: ${names}.`}`,
     )
   }
-  return { connectionId: named.id, modelId: model ?? named.manualModelId ?? null, effort: 'default' }
+  const isDefault = defaults[named.client]?.connectionId === named.id
+  const known = (models[named.id] ?? []).flatMap(({ id, enabled }) => (enabled ? [id] : []))
+  const [only] = known
+  if (model === null && named.manualModelId === undefined && !isDefault && known.length > 1) {
+    const more = known.length > NAMED_MODELS ? ` and ${known.length - NAMED_MODELS} more` : ''
+    throw new AppError(
+      'upstream_model_required',
+      `Name a model of "${named.name}" with --model. It has: ${known.slice(0, NAMED_MODELS).join(', ')}${more}.`,
+    )
+  }
+  const modelId = model ?? named.manualModelId ?? (isDefault ? null : (only ?? null))
+  return { connectionId: named.id, modelId, effort: 'default' }
 }

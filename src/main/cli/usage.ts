@@ -4,6 +4,7 @@ export const USAGE = `Usage: wheelhouse COMMAND [options]
   serve     serve the interface to a browser on this machine
   doctor    check what this machine has and lacks
   sessions  list the sessions
+  providers list the Providers, or ask each whether it answers
   schedule  what is asked of agents by the clock
   takeover  let an agent's own config file lead to the gateway, and take it back
   trust     let agents read what a project's folder brings with it; untrust: let them not
@@ -12,8 +13,8 @@ export const USAGE = `Usage: wheelhouse COMMAND [options]
 wheelhouse run --agent AGENT [--dir FOLDER] [options] "PROMPT"
   --agent AGENT      builtin, codex, claude, or acp:<id>
   --dir FOLDER       the project's folder (default: this one)
-  --provider NAME    a connection by its name or preset, such as rehearsal (default: the agent's)
-  --model ID         one of its models (default: the connection's)
+  --provider NAME    a Provider by its name or preset, such as rehearsal (default: the agent's)
+  --model ID         one of its models (default: the Provider's)
   --mode MODE        plan, agent or yolo (default: agent)
   --sandbox          keep the agent to FOLDER, where this machine can
   --no-failover      ask the chosen Provider alone, whatever fallbacks it has
@@ -38,6 +39,7 @@ wheelhouse serve [--port N] [--demo]
   --demo             open a rehearsal session at once
 wheelhouse doctor [--json]
 wheelhouse sessions [--json]
+wheelhouse providers [list|test] [--json]
 wheelhouse call PROCEDURE [JSON]
 wheelhouse trust FOLDER | --list [--json]
 wheelhouse untrust FOLDER
