@@ -7,7 +7,10 @@ import { sweepTempFiles, systemCode } from '../../platform/index.ts'
 import type { DurableFile, PersistOutcome } from '../../platform/types.ts'
 import { decodeConfig } from './text.ts'
 
-const MAX_BYTES = 1_048_576
+/** What is taken over; one that grew since can still be given back. */
+const MAX_TAKEN_MIB = 1
+const MAX_READ_MIB = 4
+const MIB = 1_048_576
 const OWNER_MAY_WRITE = 0o200n
 const OTHERS_MAY_READ = 0o004n
 
@@ -32,21 +35,28 @@ export async function readConfig(path: string, files: DurableFile): Promise<Conf
 
 /**
  * @throws AppError `takeover_config_unwritable` (a dangling link, no regular file, another user's),
- * `takeover_config_unsupported` (over 1 MiB), `file_failed`.
+ * `takeover_config_unsupported` (over 4 MiB), `file_failed`.
  */
 export async function readBytes(path: string, files: DurableFile): Promise<ConfigBytes> {
   const realPath = await findReal(path)
   const found = await statOrNull(realPath)
   if (found === null) return { path, realPath, bytes: null, stat: null }
   if (!found.isFile()) throw unwritable(path, 'it is no regular file')
-  if (found.size > MAX_BYTES) {
-    throw new AppError('takeover_config_unsupported', `The config file ${path} is larger than 1 MiB.`)
-  }
-  const bytes = await files.read(realPath, { maxBytes: MAX_BYTES }).catch((error: unknown) => {
+  if (found.size > MAX_READ_MIB * MIB) throw tooLarge(path, MAX_READ_MIB)
+  const bytes = await files.read(realPath, { maxBytes: MAX_READ_MIB * MIB }).catch((error: unknown) => {
     if (error instanceof AppError && error.code === 'file_unsafe') throw unwritable(path, 'it belongs to another user')
     throw error
   })
   return { path, realPath, bytes, stat: bytes === null ? null : found }
+}
+
+/** @throws AppError `takeover_config_unsupported`: over 1 MiB. */
+export function demandTakable({ path, bytes }: ConfigBytes): void {
+  if (bytes !== null && bytes.length > MAX_TAKEN_MIB * MIB) throw tooLarge(path, MAX_TAKEN_MIB)
+}
+
+function tooLarge(path: string, mib: number): AppError {
+  return new AppError('takeover_config_unsupported', `The config file ${path} is larger than ${mib} MiB.`)
 }
 
 /** Through every link, also where the file and folders around it are still missing. */

@@ -9,6 +9,7 @@ import type { PersistOutcome } from '../../../shared/vocabulary.ts'
 import { createMutex } from '../mutex.ts'
 import {
   ConfigChanged,
+  demandTakable,
   demandWritable,
   isWorldReadable,
   missingFolders,
@@ -70,8 +71,9 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
 
   async function prepare(path: string, wanted: Wanted, record: TakeoverRecord | null): Promise<Prepared> {
     const file = await readConfig(path, files)
-    projector.check(file.text, path)
     const on = isOn(record)
+    if (!on) demandTakable(file)
+    projector.check(file.text, path)
     const found = on ? record.kind : projector.detect(file.text)
     const kind = wanted.kind ?? found ?? (await deps.preferredKind())
     const keepLogin = kind === 'provider_table' && (wanted.keepLogin ?? (on && record.keepLogin === true))

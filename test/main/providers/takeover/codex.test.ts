@@ -172,6 +172,17 @@ describe('PR-A60 Codex: what is written, and how it goes back', () => {
     expect(await codeOf(world.takeover.plan())).toBe('takeover_config_unsupported')
   })
 
+  test('a file that grew over 1 MiB meanwhile is given back all the same', async () => {
+    using world = createTakeoverWorld()
+    world.write('a = 1\n')
+    await world.enable()
+    const grown = `# ${'x'.repeat(1_048_576)}\n`
+    world.write(world.read() + grown)
+    expect((await world.takeover.status()).state).toBe('active')
+    await world.takeover.disable()
+    expect(world.read()).toBe(`a = 1\n${grown}`)
+  })
+
   test('PR-T12 a table of that name that is the person’s own is a conflict', async () => {
     using world = createTakeoverWorld()
     const own = '[model_providers.wheelhouse-gateway]\nname = "mine"\n'
