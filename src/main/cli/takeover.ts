@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util'
 import type { Bridge } from '../../shared/bridge/client.ts'
-import type { GatewayClient, GatewayView, TakeoverPlan, TakeoverView } from '../../shared/bridge/index.ts'
+import type { CatalogView, GatewayClient, GatewayView, TakeoverPlan, TakeoverView } from '../../shared/bridge/index.ts'
 import { AppError } from '../../shared/errors.ts'
 import { takeover as said } from '../../shared/strings/takeover.ts'
 import { EXIT } from './exit-codes.ts'
 import type { Command } from './index.ts'
-import { printJson, say } from './print.ts'
+import { inLine, printJson, say } from './print.ts'
 import { UsageError } from './usage.ts'
 
 const ACTIONS = ['status', 'plan', 'enable', 'disable', 'repair', 'restore', 'rotate-key'] as const
@@ -70,6 +70,8 @@ export const takeover: Command = (args) => {
 }
 
 async function act(bridge: Bridge, action: Action, options: Options): Promise<{ json: unknown; text: string }> {
+  const { connections } = await bridge.call('providers.list', {})
+  const statusText = (gateway: GatewayView): string => statusOf(gateway, options.clients, connections)
   const [client = 'codex'] = options.clients
   const more = {
     ...(options.config === undefined ? {} : { configPath: options.config }),
@@ -83,19 +85,19 @@ async function act(bridge: Bridge, action: Action, options: Options): Promise<{ 
   if (action === 'enable') {
     const plan = await bridge.call('gateway.plan', { client, ...more })
     const { gateway, durable } = await bridge.call('gateway.enable', { client, digest: plan.digest, ...more })
-    return { json: { plan, gateway, durable }, text: planText(plan) + statusText(gateway, options.clients) }
+    return { json: { plan, gateway, durable }, text: planText(plan) + statusText(gateway) }
   }
   if (action === 'status') {
     const gateway = await bridge.call('gateway.status', {})
-    return { json: gateway, text: statusText(gateway, options.clients) }
+    return { json: gateway, text: statusText(gateway) }
   }
   if (action === 'rotate-key') {
     const { gateway, durable } = await bridge.call('gateway.rotateKey', {})
-    return { json: { gateway, durable }, text: `the gateway has a new key\n${statusText(gateway, options.clients)}` }
+    return { json: { gateway, durable }, text: `the gateway has a new key\n${statusText(gateway)}` }
   }
   const procedure = { disable: 'gateway.disable', repair: 'gateway.repair', restore: 'gateway.restoreBackup' } as const
   const { gateway, durable } = await bridge.call(procedure[action], { client })
-  return { json: { gateway, durable }, text: statusText(gateway, options.clients) }
+  return { json: { gateway, durable }, text: statusText(gateway) }
 }
 
 function planText(plan: TakeoverPlan): string {
@@ -106,18 +108,29 @@ function planText(plan: TakeoverPlan): string {
   return `${[plan.path, ...hunks, ...warnings].join('\n')}\n`
 }
 
-function statusText(gateway: GatewayView, clients: readonly GatewayClient[]): string {
+function statusOf(
+  gateway: GatewayView,
+  clients: readonly GatewayClient[],
+  connections: CatalogView['connections'],
+): string {
   const head = gateway.listening ? `gateway: ${gateway.address}` : `gateway: not listening${reason(gateway.code)}`
   const lines = gateway.takeovers
     .filter(({ client }) => clients.includes(client))
-    .flatMap((view) => [takeoverLine(view), ...unserved(gateway, view)])
+    .flatMap((view) => [takeoverLine(view), ...servedBy(gateway, view, connections)])
   return `${[head, ...lines].join('\n')}\n`
 }
 
 /** The gateway refuses what it has no account for, and the client's own way to its Provider is gone. */
-function unserved(gateway: GatewayView, { client, enabled }: TakeoverView): string[] {
-  if (!enabled || gateway.upstreams[client] !== null) return []
-  return ['  No Provider is selected for it, so its requests are refused. Pick one in Wheelhouse, Gateway.']
+function servedBy(
+  { upstreams }: GatewayView,
+  { client, enabled }: TakeoverView,
+  connections: CatalogView['connections'],
+): string[] {
+  if (!enabled) return []
+  const name = connections.find(({ id }) => id === upstreams[client])?.name
+  return name === undefined
+    ? ['  No Provider is selected for it, so its requests are refused. Pick one in Wheelhouse, Gateway.']
+    : [`  requests go to ${inLine(name)}`]
 }
 
 function takeoverLine({ client, state, detail, configPath, warnings }: TakeoverView): string {

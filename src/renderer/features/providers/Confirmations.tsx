@@ -52,6 +52,9 @@ export function ConfirmClear({ connection, revision, onClose }: ConfirmationProp
   )
 }
 
+/** Sessions that are named one by one. */
+const NAMED = 5
+
 /** Who uses it, by name: what a person has to change first. */
 function Refusal({ error }: { error: AppError }) {
   const sessions = useTopic('sessions', (state) => state.value)
@@ -62,7 +65,8 @@ function Refusal({ error }: { error: AppError }) {
     ...users.clients.map((client) => providers.inUseDefault(agentName(client))),
     ...users.gateways.map((client) => providers.inUseGateway(agentName(client))),
     ...users.chains.map((client) => providers.inUseFallback(agentName(client))),
-    ...users.sessions.map((id) => providers.inUseSession(sessions.get(id)?.title ?? id)),
+    ...users.sessions.slice(0, NAMED).map((id) => providers.inUseSession(sessions.get(id)?.title ?? id)),
+    ...(users.sessions.length > NAMED ? [providers.inUseMore(users.sessions.length - NAMED)] : []),
   ]
   return (
     <p role="alert" className={styles.warning}>

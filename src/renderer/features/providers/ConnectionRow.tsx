@@ -84,7 +84,8 @@ function Facts({ catalog, connection }: { catalog: CatalogView; connection: Conn
   const { providers } = strings
   const preset = catalog.presets.find(({ id }) => id === connection.preset)?.label ?? connection.preset
   const chosen = defaultOf(catalog, connection)
-  const count = modelsOf(catalog, connection.id).length
+  const models = modelsOf(catalog, connection.id)
+  const offered = models.filter(({ enabled }) => enabled).length
   const key = keyOf(connection)
   return (
     <>
@@ -95,7 +96,7 @@ function Facts({ catalog, connection }: { catalog: CatalogView; connection: Conn
         {connection.preset !== 'rehearsal' && <span>{preset}</span>}
         {connection.baseUrl !== undefined && <code className={styles.address}>{connection.baseUrl}</code>}
         {key !== null && <span>{key}</span>}
-        <span>{count === 0 ? providers.modelsUnknown : providers.models(count)}</span>
+        <span>{models.length === 0 ? providers.modelsUnknown : providers.modelsOffered(offered, models.length)}</span>
         {chosen !== null && (
           <strong className={styles.default}>
             {providers.defaultFor(strings.agents.name(connection.client), chosen)}

@@ -8,6 +8,8 @@ import { defaultOf, modelsOf } from './useCatalog.ts'
 import styles from './providers.module.css'
 
 const SHOWN_AT_ONCE = 100
+/** From here on they are searched, and shown or hidden together. */
+const MANY = 8
 
 /** The models of one Provider: which of them agents are offered, and which is the default. */
 export function Models({ catalog, connection }: { catalog: CatalogView; connection: ConnectionView }) {
@@ -20,9 +22,9 @@ export function Models({ catalog, connection }: { catalog: CatalogView; connecti
   const { providers } = strings
   const found = models.filter(({ id, displayName = '' }) => hasWords(`${id} ${displayName}`, search))
 
-  const offer = (model: ModelView, enabled: boolean): void => {
-    const others = models.filter((each) => each.enabled && each.id !== model.id).map(({ id }) => id)
-    support.mutate({ id: connection.id, enabledIds: enabled ? [...others, model.id] : others })
+  const offer = (which: readonly ModelView[], enabled: boolean): void => {
+    const others = models.filter((each) => each.enabled && !which.includes(each))
+    support.mutate({ id: connection.id, enabledIds: [...others, ...(enabled ? which : [])].map(({ id }) => id) })
   }
   const makeDefault = (modelId: string | null): void => {
     setDefault.mutate({
@@ -36,15 +38,25 @@ export function Models({ catalog, connection }: { catalog: CatalogView; connecti
   return (
     <section className={styles.models} aria-label={providers.modelList(connection.name)}>
       <Discover connection={connection} />
-      {models.length > 8 && (
-        <TextField
-          label={providers.modelSearch}
-          labelHidden
-          type="search"
-          placeholder={providers.modelSearch}
-          value={search}
-          onChange={setSearch}
-        />
+      {models.length > MANY && (
+        <>
+          <TextField
+            label={providers.modelSearch}
+            labelHidden
+            type="search"
+            placeholder={providers.modelSearch}
+            value={search}
+            onChange={setSearch}
+          />
+          <div className={styles.line}>
+            <Button disabled={found.every(({ enabled }) => enabled)} onClick={() => offer(found, true)}>
+              {providers.offerFound(found.length)}
+            </Button>
+            <Button disabled={!found.some(({ enabled }) => enabled)} onClick={() => offer(found, false)}>
+              {providers.hideFound(found.length)}
+            </Button>
+          </div>
+        </>
       )}
       {support.error !== null && <ErrorNote error={support.error} />}
       {setDefault.error !== null && <ErrorNote error={setDefault.error} />}
@@ -57,7 +69,7 @@ export function Models({ catalog, connection }: { catalog: CatalogView; connecti
             key={model.id}
             model={model}
             isDefault={model.id === chosen}
-            onOffer={(enabled) => offer(model, enabled)}
+            onOffer={(enabled) => offer([model], enabled)}
             onDefault={() => makeDefault(model.id === chosen ? null : model.id)}
           />
         ))}

@@ -32,7 +32,7 @@ describe('the providers view', () => {
   test('lists each with its readiness, masked key, default and models, and marks the rehearsal', () => {
     show(full)
     const work = screen.getByRole('article', { name: 'Work' })
-    for (const text of ['Ready', 'Codex', 'key ••••9fQ2', '3 models', 'Default for Codex: gpt-a']) {
+    for (const text of ['Ready', 'Codex', 'key ••••9fQ2', '2 of 3 models offered', 'Default for Codex: gpt-a']) {
       expect(within(work).getByText(text)).toBeDefined()
     }
     expect(within(screen.getByRole('article', { name: /Rehearsal/ })).getByText(/a scripted stand-in/)).toBeDefined()
@@ -267,11 +267,30 @@ describe('the providers view', () => {
     ])
   })
 
+  test('many models are offered or hidden together, as they are found', async () => {
+    const many = Array.from({ length: 12 }, (_, index) => aModel(`${index % 3 === 0 ? 'big' : 'small'}-${index}`))
+    const { host, user } = show(aCatalog({ connections: [aConnection()], models: { [WORK_ID]: many } }), {
+      'providers.setModelSupport': () => saved(full),
+    })
+    await user.click(screen.getByRole('button', { name: 'Models: Work' }))
+    expect(screen.getByRole('button', { name: 'Offer these 12' }).getAttribute('aria-disabled')).toBe('true')
+    await user.type(screen.getByRole('searchbox', { name: 'Search models' }), 'small')
+    await user.click(screen.getByRole('button', { name: 'Hide these 8' }))
+    expect(host.calls('providers.setModelSupport')).toEqual([
+      { id: WORK_ID, enabledIds: ['big-0', 'big-3', 'big-6', 'big-9'] },
+    ])
+  })
+
   test('DT-A13 deleting one that is in use names who uses it', async () => {
     const { user } = show(full, {
       'providers.delete': () => {
         throw new AppError('model_profile_in_use', 'In use.', {
-          data: { clients: ['codex'], gateways: ['codex'], chains: [], sessions: ['session-9'] },
+          data: {
+            clients: ['codex'],
+            gateways: ['codex'],
+            chains: [],
+            sessions: [9, 8, 7, 6, 5, 4, 3].map((id) => `session-${id}`),
+          },
         })
       },
     })
@@ -280,7 +299,7 @@ describe('the providers view', () => {
     const dialog = await screen.findByRole('alertdialog', { name: 'Delete Work?' })
     await user.click(within(dialog).getByRole('button', { name: 'Delete' }))
     expect((await within(dialog).findByRole('alert')).textContent).toMatch(
-      /Codex as its default, the gateway for Codex, .*session-9/,
+      /Codex as its default, the gateway for Codex, .*session-9.*session-5”, 2 more sessions\./,
     )
   })
 
