@@ -30,6 +30,13 @@ const ENDS: Readonly<Record<string, string>> = {
   unknown: 'no clear end',
 }
 
+/** What a request is that asks for no answer in words. */
+const ENDPOINTS: Readonly<Record<string, string>> = {
+  count_tokens: 'counts tokens',
+  responses_compact: 'compacts the history',
+  other: 'asks no model',
+}
+
 export const gateway = {
   heading: 'Gateway',
   intro:
@@ -108,6 +115,7 @@ export const gateway = {
   overTime: 'Requests, tokens and times over days are drawn under Usage.',
   openUsage: 'Open Usage',
   end: (end: string) => ENDS[end] ?? end,
+  endpoint: (endpoint: string) => ENDPOINTS[endpoint] ?? null,
   noStatus: 'none',
   unknown: '–',
 } as const

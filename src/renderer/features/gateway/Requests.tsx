@@ -58,10 +58,11 @@ function Row({ request }: { request: RequestView }) {
   const catalog = useTopic('providers', (state) => state.value)
   const nowMs = useNow()
   const { gateway } = strings
-  const { at, sessionId, client, connectionId, modelSent, modelAsked, status, code, end, firstByteMs, tokens, flags } =
-    request
+  const { at, sessionId, client, connectionId, endpoint, modelSent, modelAsked } = request
+  const { status, code, end, firstByteMs, tokens, flags } = request
+  const special = gateway.endpoint(endpoint)
   const provider = catalog?.connections.find(({ id }) => id === connectionId)?.name ?? gateway.unknown
-  const model = modelSent || modelAsked || gateway.unknown
+  const model = modelSent || modelAsked || (special === null ? gateway.unknown : '')
   const failed = (status ?? 500) >= 400 || !['completed', 'incomplete'].includes(end)
   return (
     <tr data-failed={failed ? '' : undefined}>
@@ -78,7 +79,7 @@ function Row({ request }: { request: RequestView }) {
         {provider} {flags.includes('failover') && <span className={styles.small}>{gateway.fallback}</span>}
       </td>
       <td className={styles.model} title={revealText(model)}>
-        <Revealed text={model} />
+        <Revealed text={model} /> {special !== null && <span className={styles.small}>{special}</span>}
       </td>
       <td>
         {status ?? gateway.noStatus} {code !== null && <code className={styles.small}>{code}</code>}

@@ -242,6 +242,15 @@ describe('the gateway view', () => {
     expect(screen.getByRole('link', { name: 'Open Usage' }).getAttribute('href')).toBe('#/usage')
   })
 
+  test('DT-A17 a request that asks for no answer in words says what it is', () => {
+    show(view(), {}, [
+      { ...REQUEST, endpoint: 'count_tokens' },
+      { ...REQUEST, id: 2, endpoint: 'other', modelAsked: '', modelSent: '' },
+    ])
+    expect(screen.getByRole('row', { name: /gpt-x counts tokens/ })).toBeDefined()
+    expect(screen.getByRole('row', { name: /asks no model/ })).toBeDefined()
+  })
+
   test('DT-A21 has no serious accessibility finding', async () => {
     show(view({ state: 'broken', detail: 'gateway_not_listening', warnings: ['other_auth_present'] }), {}, [REQUEST])
     expect(await seriousFindings()).toEqual([])
