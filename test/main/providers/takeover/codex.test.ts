@@ -398,6 +398,20 @@ describe('PR-A60 Codex: what is written, and how it goes back', () => {
     expect(world.read()).toBe('model_provider = "other"\na = 1\n')
   })
 
+  test('an address of ours that somebody mangled is mended, and goes when it is switched off', async () => {
+    using world = createTakeoverWorld('codex', 'base_url')
+    world.write('a = 1\n')
+    await world.enable()
+    const written = String(world.read())
+    world.write(written.replace('/k/whg_', '/k/x'))
+    expect(await world.takeover.status()).toMatchObject({ state: 'drifted', detail: 'address_changed' })
+    expect((await world.takeover.repair()).status.state).toBe('active')
+    expect(world.read()).toBe(written)
+    world.write(written.replace('/k/whg_', '/k/x'))
+    await world.takeover.disable()
+    expect(world.read()).toBe('a = 1\n')
+  })
+
   test('PR-T21 a person’s own address is left, as base_url', async () => {
     using world = createTakeoverWorld('codex', 'base_url')
     world.write('a = 1\n')
