@@ -1,4 +1,5 @@
 /** The secret-free shapes. Each field is named here: nothing crosses the bridge by being forgotten. */
+import { isPlaintextAcrossNetwork } from '../../shared/plaintext.ts'
 import { accountOf } from './accounts.ts'
 import type { Answers } from './answers.ts'
 import type { Breakers } from './breaker/index.ts'
@@ -6,7 +7,6 @@ import type { Keys } from './credentials/keys.ts'
 import { shownModels } from './models.ts'
 import type { ModelSources } from './models.ts'
 import { addressOf, authOf, PRESET_VIEWS, protocolOf } from './presets.ts'
-import { judgeHost } from './upstream/index.ts'
 import type { CatalogView, ConnectionView, ConnectionWarning, CredentialBackend, ProviderConnection } from './types.ts'
 
 export interface Readiness {
@@ -70,14 +70,5 @@ function connectionView(row: ProviderConnection, readiness: Readiness): Connecti
 
 function warningsOf(row: ProviderConnection): readonly ConnectionWarning[] {
   const address = addressOf(row)
-  return address !== null && isPlaintextAcrossNetwork(new URL(address)) ? ['plaintext_transport'] : []
-}
-
-/** RFC 1918, 100.64/10, fc00::/7: the person's own network. */
-const PRIVATE = /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|\[f[cd])/
-
-function isPlaintextAcrossNetwork(url: URL): boolean {
-  const verdict = judgeHost(url.hostname)
-  const loopback = verdict.kind === 'allowed' && verdict.loopback
-  return url.protocol === 'http:' && !loopback && !PRIVATE.test(url.hostname)
+  return address !== null && isPlaintextAcrossNetwork(address) ? ['plaintext_transport'] : []
 }

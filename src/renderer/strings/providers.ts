@@ -8,7 +8,7 @@ const BACKENDS: Readonly<Record<CatalogView['credentialBackend'], string | null>
 }
 
 const WARNINGS: Readonly<Record<string, string>> = {
-  plaintext_transport: 'Requests cross the network without encryption.',
+  plaintext_transport: 'Requests, and the key in them, cross the network without encryption.',
 }
 
 const REFUSALS: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { CatalogView, ConnectionView } from '../../../shared/bridge/index.ts'
+import { isPlaintextAcrossNetwork } from '../../../shared/plaintext.ts'
 import type { ClientId } from '../../../shared/vocabulary.ts'
 import { useCall } from '../../bridge/index.ts'
 import { strings } from '../../strings/index.ts'
@@ -79,7 +80,9 @@ export function ConnectionFields({ catalog, connection, client, agents, form }: 
           type="url"
           mono
           value={values.baseUrl}
-          description={providers.addressText}
+          description={
+            isPlaintextAcrossNetwork(values.baseUrl) ? providers.warning('plaintext_transport') : providers.addressText
+          }
           error={errorOf('baseUrl')}
           onChange={(baseUrl) => change('baseUrl', baseUrl)}
         />
