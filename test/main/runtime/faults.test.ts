@@ -9,7 +9,7 @@ import type { Lane } from '../../faults/lane.ts'
 import { play } from '../../faults/play.ts'
 import type { FaultCase } from '../../faults/types.ts'
 
-const ROUNDS = 5
+const ROUNDS = 3
 const GENEROUS_MS = 300_000
 
 let program = ''
