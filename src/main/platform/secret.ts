@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import { inspect } from 'node:util'
 import type { Secret } from './types.ts'
 
@@ -8,7 +8,7 @@ const secrets = new WeakSet<object>()
 
 /** The value lies in a closure: no dump, clone, spread or serialisation of the object shows it. */
 export function createSecret(value: string): Secret {
-  const digest = (): Buffer => createHash('sha256').update(value).digest()
+  const digest = (): Buffer => hash('sha256', value, 'buffer')
   const secret = {
     reveal: () => value,
     // Digests of one length are compared, so that not even the length of the value shows in the time taken.

@@ -103,14 +103,14 @@ export function createGateway(deps: GatewayDeps): Gateway {
     throw new AppError('gateway_auth_required', 'This gateway serves agents that Wheelhouse set up on this machine.')
   }
 
-  async function pass(
+  function pass(
     request: IncomingMessage,
     response: ServerResponse,
     target: GatewayTarget,
     upstream: GatewayUpstream,
   ): Promise<void> {
     const binding = bindingOf(target.client, upstream)
-    await runExchange(
+    return runExchange(
       {
         clock,
         log,
