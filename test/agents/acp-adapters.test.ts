@@ -183,11 +183,10 @@ describeWithAgent('claude-agent-acp', 'the real claude-agent-acp', () => {
   })
 
   test('WK-60 WK-16 WK-23 a cancel ends the turn and its command, and close leaves nothing', async () => {
+    const afterwards = { match: { bodyIncludes: 'afterwards' }, steps: [say('Still here.')] }
     await using rig = await createClaudeAcpRig({
-      turns: [
-        ofTurn(bash('echo $$ > pid; exec sleep 300')),
-        { match: { bodyIncludes: 'afterwards' }, steps: [say('Still here.')] },
-      ],
+      // Twice: the agent may ask for something beside the turn, in the same words.
+      turns: [ofTurn(bash('echo $$ > pid; exec sleep 300')), afterwards, afterwards],
       decide: allowed,
     })
     const session = await rig.open()

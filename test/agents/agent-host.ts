@@ -109,6 +109,8 @@ export async function createAgentHost(options: AgentHostOptions): Promise<AgentH
     workDir,
     choice: { connectionId, modelId: MODEL, effort: 'default' },
   })
+  // Connected, so that no socket of this load is taken for one of the next.
+  await page.locator(`[data-session="${session.id}"]`).waitFor()
   const frames = watchFrames(page)
   await page.reload()
   await page.locator(`[data-session="${session.id}"]`).click()
