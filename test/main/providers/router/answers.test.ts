@@ -82,6 +82,17 @@ describe('a stream', () => {
     expect(to.marked).toHaveLength(1)
   })
 
+  test('marks a history that is empty, and one that is marked already not again', async () => {
+    await using upstream = await startUpstream(heldAnswer('').answer)
+    upstream.answer = (_request, response) => void response.end('{}')
+    const marks = async (historyState: 'empty' | 'may_contain_opaque'): Promise<number> => {
+      await using to = await startRouter({ baseUrl: upstream.url, binding: { historyState } })
+      await once((await open(to, { path: '/v1/responses', body: BODY })).resume(), 'end')
+      return to.marked.length
+    }
+    expect([await marks('empty'), await marks('may_contain_opaque')]).toEqual([1, 0])
+  })
+
   test('PR-A64 counts input without what was cached; Anthropic’s last delta wins', async () => {
     await using upstream = await startUpstream((request, response) => {
       if (request.url.endsWith('/responses')) answerEvents(response, COMPLETED)
