@@ -1,4 +1,4 @@
-/** An agent that takes the time to an answer's first byte. It runs in the thread of what it measures: see `router.ts`. */
+/** An agent that takes the time to an answer's first byte. `router.ts` says in which thread it runs. */
 import { Agent, request as httpRequest } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -13,6 +13,8 @@ export interface ClientTask {
   readonly width?: number
   readonly apartMs?: number
 }
+
+export type TimeFirstBytes = (task: ClientTask) => Promise<number[][]>
 
 const agent = new Agent({ keepAlive: true })
 
