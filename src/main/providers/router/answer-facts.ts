@@ -68,8 +68,8 @@ function factsIn(pieces: readonly Uint8Array[]): FactMap {
 
 function textOf(pieces: readonly Uint8Array[]): string {
   const [only] = pieces
-  if (pieces.length !== 1 || only === undefined) return Buffer.concat(pieces).toString('utf8')
-  return Buffer.from(only.buffer, only.byteOffset, only.length).toString('utf8')
+  const text = pieces.length === 1 && Buffer.isBuffer(only) ? only : Buffer.concat(pieces)
+  return text.toString('utf8')
 }
 
 function collect(event: unknown): FactMap {

@@ -40,8 +40,6 @@ export function watchEvents(protocol: RouteProtocol): AnswerWatch {
     data(piece, name) {
       // It says nothing but its name.
       if (name === 'message_stop') return
-      // An event without a name says its type inside its data.
-      if (name !== null && !isRead.has(name)) return
       reader ??= createFactReader()
       reader.write(piece)
     },
@@ -50,6 +48,7 @@ export function watchEvents(protocol: RouteProtocol): AnswerWatch {
       reader = null
       if (name !== null && !isRead.has(name)) return
       const facts = said?.facts() ?? NO_FACTS
+      // An event without a name says its type inside its data.
       const type = name ?? facts.get('type') ?? ''
       if (!isRead.has(type)) return
       for (const [key, value] of facts) if (isKept(key)) kept.set(key, value)

@@ -6,7 +6,7 @@ export interface SseListener {
   data(piece: Uint8Array, name: string | null): void
   /** A blank line ended the event. */
   dispatched(name: string | null): void
-  /** Events of this name need not be told at all. */
+  /** The data of events of this name is not wanted, and where nothing else is in them, not to be told of them either. */
   skips?(name: string): boolean
 }
 
@@ -35,6 +35,8 @@ export function createSseFraming(listener: SseListener): SseFraming {
   let lineBytes = 0
   let skipLf = false
   let name: string | null = null
+  /** The event at hand has a name to skip. */
+  let isSkipped = false
   let dataLines = 0
   let hasField = false
   /** The newest line that named an event to skip: the next ones mostly begin with the same. */
@@ -71,77 +73,96 @@ export function createSseFraming(listener: SseListener): SseFraming {
       const begins = lineBytes === 0 && !hasField
       if (begins && skipped.length > 0) at = skipEvents(at, skipped.length)
       const end = lineEnd(at)
-      if (end === block.length) return linePiece(block.subarray(at))
+      if (end === block.length) return linePiece(block, at, end)
       const isNamed = lineBytes === 0 && beginsWith(block, EVENT, at)
       if (isNamed) nameLine(block, at, end)
       else if (lineBytes === 0 && beginsWith(block, DATA, at)) dataLine(block, at, end)
       else {
-        linePiece(block.subarray(at, end))
+        linePiece(block, at, end)
         lineEnds()
       }
       skipLf = block[end] === CR
-      const isSkipped = begins && isNamed && !skipLf && name !== null && listener.skips?.(name) === true
-      const next = isSkipped && learn(block.subarray(at, end + 1)) ? skipEvents(at, skipped.length) : at
+      const isHead = begins && isNamed && isSkipped && !skipLf
+      const next = isHead && learn(block.subarray(at, end + 1)) ? skipEvents(at, skipped.length) : at
       if (next === at) at = end + 1
       else {
         at = next
-        name = null
-        hasField = false
+        eventEnds()
       }
     }
     return undefined
   }
 
-  function valuePiece(piece: Uint8Array): void {
-    let rest = piece
-    if (!valueBegun && rest.length > 0) {
+  /** `[from, to)` of the block is told as a piece of its own only where somebody wants it. */
+  function valuePiece(block: Buffer, from: number, to: number): void {
+    let at = from
+    if (!valueBegun && at < to) {
       valueBegun = true
-      if (rest[0] === SPACE) rest = rest.subarray(1)
+      if (block[at] === SPACE) at++
     }
-    if (rest.length === 0) return
-    if (field === 'data') listener.data(rest, name)
-    else if (field === 'event' && value.length < MAX_KEPT) value += Buffer.from(rest).toString('latin1')
+    if (at === to) return
+    if (field === 'data') tell(block, at, to)
+    else if (field === 'event' && value.length < MAX_KEPT)
+      value += block.toString('latin1', at, Math.min(to, at + MAX_KEPT))
   }
 
-  function linePiece(piece: Uint8Array): void {
-    if (piece.length === 0) return
-    lineBytes += piece.length
-    if (field !== 'unknown') return valuePiece(piece)
-    const colon = piece.indexOf(COLON)
-    const named = colon === -1 ? piece : piece.subarray(0, colon)
-    if (head.length < MAX_KEPT) head += Buffer.from(named.subarray(0, MAX_KEPT)).toString('latin1')
-    if (colon === -1) return undefined
+  function linePiece(block: Buffer, from: number, to: number): void {
+    if (from === to) return
+    lineBytes += to - from
+    if (field !== 'unknown') return valuePiece(block, from, to)
+    let colon = from
+    while (colon < to && block[colon] !== COLON) colon++
+    if (head.length < MAX_KEPT) head += block.toString('latin1', from, Math.min(colon, from + MAX_KEPT))
+    if (colon === to) return undefined
     field = head === '' ? 'comment' : head === 'event' || head === 'data' ? head : 'other'
-    if (field === 'data' && dataLines++ > 0) listener.data(NEWLINE, name)
-    return valuePiece(piece.subarray(colon + 1))
+    if (field === 'data') dataBegins()
+    return valuePiece(block, colon + 1, to)
   }
 
-  /** The two lines that make up a stream, where a chunk holds them whole: what `linePiece` and `lineEnds` do, in one go. */
-  function nameLine(chunk: Buffer, at: number, end: number): void {
-    name = chunk.toString('latin1', valueAt(chunk, at + EVENT.length), end)
+  /** The two lines that make up a stream, where a block holds them whole: what `linePiece` and `lineEnds` do, in one go. */
+  function nameLine(block: Buffer, at: number, end: number): void {
+    setName(block.toString('latin1', valueAt(block, at + EVENT.length), end))
     hasField = true
   }
 
-  function dataLine(chunk: Buffer, at: number, end: number): void {
-    if (dataLines++ > 0) listener.data(NEWLINE, name)
-    const from = valueAt(chunk, at + DATA.length)
-    if (from < end) listener.data(chunk.subarray(from, end), name)
+  function dataLine(block: Buffer, at: number, end: number): void {
+    dataBegins()
+    const from = valueAt(block, at + DATA.length)
+    if (from < end) tell(block, from, end)
     hasField = true
+  }
+
+  function setName(said: string): void {
+    name = said
+    isSkipped = listener.skips?.(said) === true
+  }
+
+  function dataBegins(): void {
+    if (dataLines++ > 0 && !isSkipped) listener.data(NEWLINE, name)
+  }
+
+  function tell(block: Buffer, from: number, to: number): void {
+    if (!isSkipped) listener.data(block.subarray(from, to), name)
   }
 
   function lineEnds(): void {
     if (lineBytes === 0) {
       if (hasField) listener.dispatched(name)
-      name = null
-      dataLines = 0
-      hasField = false
+      eventEnds()
     } else if (field !== 'comment') hasField = true
-    if (field === 'event') name = value
+    if (field === 'event') setName(value)
     field = 'unknown'
     head = ''
     value = ''
     valueBegun = false
     lineBytes = 0
+  }
+
+  function eventEnds(): void {
+    name = null
+    isSkipped = false
+    dataLines = 0
+    hasField = false
   }
 
   return {
