@@ -4,7 +4,6 @@ import { Worker } from 'node:worker_threads'
 import type { RivalTask } from './rivals/client-worker.ts'
 import { startClaudeCodeRouter, startNginx, startPipe, startRouter, startUpstream } from './rivals/start.ts'
 import type { Rival } from './rivals/start.ts'
-import { HELD_TO_PIPE, shareOf } from './compare.ts'
 import { median } from './types.ts'
 import type { Benchmark, Figure } from './types.ts'
 
@@ -17,7 +16,7 @@ const STREAM_BYTES = 67_108_864
 
 export const router: Benchmark = {
   name: 'router',
-  how: `The Router, a bare pipe in Node, nginx and claude-code-router 2.0.0, each a process before the same Provider of Messages, asked in turns with a 16 KiB conversation; medians of ${REPEATS} turns after a long one that warms all of them up; each turn warms up too, since what stood still for the others' turns has given its memory back. ${HELD_TO_PIPE} What is not installed is left out (nginx from PATH, the last by \`npm ci --prefix test/bench/rivals\`).`,
+  how: `The Router, a bare pipe in Node, nginx and claude-code-router 2.0.0, each a process before the same Provider of Messages, asked in turns with a 16 KiB conversation; medians of ${REPEATS} turns after a long one that warms all of them up; each turn warms up too, since what stood still for the others' turns has given its memory back. MiB/s are those of one stream of 64 MiB; router-throughput holds the Router to a longer one. What is not installed is left out (nginx from PATH, the last by \`npm ci --prefix test/bench/rivals\`).`,
   run: compare,
 }
 
@@ -110,12 +109,6 @@ function figuresOf(all: readonly Measured[]): readonly Figure[] {
   return [
     over('requests a second at 16, Router over bare pipe', router.at16, pipe.at16, 0.8),
     over('requests a second at 64, Router over bare pipe', router.at64, pipe.at64, 0.8),
-    over(
-      'one stream of 64 MiB, Router over direct',
-      router.stream,
-      direct.stream,
-      shareOf(0.8, pipe.stream, direct.stream),
-    ),
     {
       name: 'first byte that the Router adds',
       unit: 'ms',
