@@ -1,4 +1,5 @@
 import { runCli } from './cli/index.ts'
+import { dropEmptyHome } from './platform/index.ts'
 
 let isLost = false
 // A reader that has seen enough (EPIPE) is no failure; a full disk is.
@@ -8,5 +9,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exitCode = 1
   process.stderr.write(`wheelhouse: The output could not be written (${error.code ?? error.message}).\n`)
 })
+dropEmptyHome()
 const code = await runCli(process.argv.slice(2), import.meta.dirname)
 process.exitCode = isLost ? 1 : code

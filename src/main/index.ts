@@ -4,5 +4,7 @@
  */
 import * as electron from 'electron'
 import { startDesktop } from './desktop/index.ts'
+import { dropEmptyHome } from './platform/index.ts'
 
+dropEmptyHome()
 await startDesktop({ electron, entryDir: import.meta.dirname, env: process.env, args: process.argv })

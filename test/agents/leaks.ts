@@ -1,6 +1,6 @@
 /** Where a secret stands that should stand nowhere: files below folders, and what every process was started with. */
 import { createHash } from 'node:crypto'
-import { readFileSync, readdirSync } from 'node:fs'
+import { filesBelow, readIfThere } from '../support/dir.ts'
 import { leaksIn } from '../support/planted.ts'
 import { processes } from './processes.ts'
 
@@ -12,11 +12,7 @@ export interface Wanted {
 
 /** Paths of the files that hold one. */
 export function filesWith(wanted: Wanted, folders: readonly string[]): string[] {
-  return folders
-    .flatMap((folder) => readdirSync(folder, { withFileTypes: true, recursive: true }))
-    .filter((entry) => entry.isFile())
-    .map((entry) => `${entry.parentPath}/${entry.name}`)
-    .filter((path) => holds(wanted, readIfThere(path)))
+  return filesBelow(...folders).filter((path) => holds(wanted, readIfThere(path)))
 }
 
 /** Processes whose arguments or environment hold one. */
@@ -57,14 +53,4 @@ function holdsId(text: string, digests: readonly string[]): boolean {
     }
   }
   return false
-}
-
-/** A database may drop its journal between the listing and the reading. */
-function readIfThere(path: string): Buffer {
-  try {
-    return readFileSync(path)
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return Buffer.alloc(0)
-    throw error
-  }
 }

@@ -23,6 +23,11 @@ function thisMachine(): Machine {
   return { env: process.env, platform: process.platform, home: homedir() }
 }
 
+/** To whoever joins a path to it, an empty `HOME` is the working folder: it counts as none, and the system is asked instead. */
+export function dropEmptyHome(env: NodeJS.ProcessEnv = process.env): void {
+  if (env['HOME'] === '') delete env['HOME']
+}
+
 /** `$WHEELHOUSE_HOME`, or the place where this system keeps the data of programs. */
 export function defaultDataDir({ env, platform, home }: Machine = thisMachine()): string {
   const chosen = env['WHEELHOUSE_HOME']

@@ -14,6 +14,7 @@ import type { HostFrame, ProcedureInput } from '../../../src/shared/bridge/index
 import { createBridgeClient } from '../../../src/shared/bridge/client.ts'
 import type { Bridge } from '../../../src/shared/bridge/client.ts'
 import { WebSocket } from 'ws'
+import { filesBelow, readIfThere } from '../../support/dir.ts'
 import { startFakeModel } from '../../support/fake-model.ts'
 import type { FakeModel } from '../../support/fake-model.ts'
 import { leaksIn } from '../../support/planted.ts'
@@ -80,20 +81,7 @@ async function openBrowser(link: string): Promise<Browser> {
 
 /** Every file below, as path and bytes; one that goes meanwhile held nothing. */
 function filesIn(...folders: string[]): [path: string, bytes: Buffer][] {
-  return folders
-    .flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .map((path) => [path, readIfThere(path)])
-}
-
-function readIfThere(path: string): Buffer {
-  try {
-    return readFileSync(path)
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return Buffer.alloc(0)
-    throw error
-  }
+  return filesBelow(...folders).map((path) => [path, readIfThere(path)])
 }
 
 /** Arguments and environment of every process of this machine that may be looked into, but this one. */

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { defaultDataDir, makeDataDir, pathsIn } from '../../../src/main/platform/paths.ts'
+import { defaultDataDir, dropEmptyHome, makeDataDir, pathsIn } from '../../../src/main/platform/paths.ts'
 import { createTempDir } from '../../support/dir.ts'
 
 describe('defaultDataDir', () => {
@@ -22,6 +22,15 @@ describe('defaultDataDir', () => {
 
   test('a relative WHEELHOUSE_HOME is made absolute', () => {
     expect(defaultDataDir({ env: { WHEELHOUSE_HOME: 'here' }, platform: 'linux', home })).toBe(`${process.cwd()}/here`)
+  })
+})
+
+describe('dropEmptyHome', () => {
+  test('an empty HOME is none; any other stays', () => {
+    const [empty, told] = [{ HOME: '', PATH: '' }, { HOME: '/home/ann' }]
+    dropEmptyHome(empty)
+    dropEmptyHome(told)
+    expect([empty, told]).toEqual([{ PATH: '' }, { HOME: '/home/ann' }])
   })
 })
 
