@@ -1,6 +1,7 @@
 /** What holds of the Router's readers for any input. A few rounds run with the unit tests, `npm run test:fuzz` runs for minutes. */
 import fc from 'fast-check'
 import { AppError } from '../../src/shared/errors.ts'
+import { createFactReader } from '../../src/main/providers/router/answer-facts.ts'
 import { watchEvents } from '../../src/main/providers/router/answer-watch.ts'
 import { compactionEdits, sealSummary } from '../../src/main/providers/router/compaction-request.ts'
 import { createRequestReader } from '../../src/main/providers/router/request-reader.ts'
@@ -116,15 +117,79 @@ function isObjectWithModel(bytes: Buffer): boolean {
   }
 }
 
-const sameFacts = fc.property(fc.constantFrom('responses', 'anthropic_messages'), sizes, (protocol, cuts) => {
-  const bytes = Buffer.from(STREAMS[protocol])
-  const whole = watchEvents(protocol)
-  whole.push(bytes)
-  const cut = watchEvents(protocol)
-  for (const piece of pieces(bytes, cuts)) cut.push(piece)
-  const told = (watch: typeof whole) => JSON.stringify([watch.terminal(), watch.atBoundary(), watch.summary()])
-  check(told(cut) === told(whole), 'a stream in pieces says something else than the whole of it')
-  check(whole.terminal() === 'completed' && whole.atBoundary(), 'the stream did not end')
+/** Lines as streams have them and as none should, each with an end of its own. */
+const lines = fc
+  .array(
+    fc.tuple(
+      fc.constantFrom(
+        '',
+        '',
+        ':',
+        'event',
+        'event: response.output_text.delta',
+        'event:response.completed',
+        'event: content_block_delta',
+        'event: message_delta',
+        'event: message_stop',
+        'event: error',
+        'data',
+        'data: {"type":"response.completed",',
+        'data:"response":{"id":"r1","usage":{"input_tokens":3}}}',
+        'data: {"type":"message_delta","delta":{"stop_reason":"x"},"usage":{"output_tokens":9}}',
+        'data: {"error":{"type":"overloaded_error"}}',
+        'data:',
+        'id: 7',
+        'a line without a name '.repeat(8),
+      ),
+      fc.constantFrom('\n', '\n', '\r\n', '\r'),
+    ),
+    { maxLength: 24 },
+  )
+  .map((each) => each.flat().join(''))
+
+function told(protocol: RouteProtocol, chunks: readonly Uint8Array[]): string {
+  const watch = watchEvents(protocol)
+  for (const chunk of chunks) watch.push(chunk)
+  return JSON.stringify([watch.terminal(), watch.atBoundary(), watch.summary()])
+}
+
+const dialect = fc.constantFrom<RouteProtocol>('responses', 'anthropic_messages')
+
+const sameFacts = fc.property(dialect, fc.option(lines), sizes, (protocol, any, cuts) => {
+  const bytes = Buffer.from(any ?? STREAMS[protocol])
+  const whole = told(protocol, [bytes])
+  check(told(protocol, pieces(bytes, cuts)) === whole, 'a stream in pieces says something else than the whole of it')
+  check(any !== null || whole.startsWith('["completed",true,'), 'the stream did not end')
+})
+
+const words = ['type', 'id', 'model', 'code', 'error', 'delta', 'usage', 'response', 'message'] as const
+const counts = ['stop_reason', 'input_tokens', 'output_tokens', 'input_tokens_details', 'cached_tokens'] as const
+const event = fc.dictionary(
+  fc.constantFrom<string>(...words, ...counts),
+  fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'small' },
+      fc.oneof(fc.string({ unit: 'binary', maxLength: 9 }), fc.nat(), fc.double(), fc.constantFrom(null, true)),
+      fc.dictionary(fc.constantFrom<string>(...words, ...counts), tie('value'), { maxKeys: 4 }),
+      fc.array(tie('value'), { maxLength: 2 }),
+    ),
+  })).value,
+)
+
+/** What is short is parsed, what is long is scanned. */
+const sameLong = fc.property(event, sizes, (said, cuts) => {
+  const factsOf = (chunks: readonly Uint8Array[]): string => {
+    const reader = createFactReader()
+    for (const chunk of chunks) reader.write(chunk)
+    return JSON.stringify([...reader.facts()].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  }
+  const short = Buffer.from(JSON.stringify(said))
+  const long = Buffer.from(JSON.stringify({ ...said, padding: 'x'.repeat(17_000) }))
+  const head = pieces(long.subarray(0, 400), cuts)
+  check(
+    factsOf([short]) === factsOf([...head, long.subarray(400)]),
+    'a long event says something else than a short one',
+  )
 })
 
 const summaries = fc.property(fc.string({ unit: 'binary' }), sizes, (text, cuts) => {
@@ -144,5 +209,6 @@ export const ROUTER_PROPERTIES: readonly FuzzProperty[] = [
     property: sameVerdict,
   },
   { name: 'a stream says the same however it is cut', property: sameFacts },
+  { name: 'an event says the same however long it is', property: sameLong },
   { name: 'a summary made here is the same text again, whatever it says', property: summaries },
 ]

@@ -3,7 +3,7 @@ import { createPathVisitor } from './json-paths.ts'
 import { createJsonScanner } from './json-scanner.ts'
 import type { RouteProtocol, TokenUsage } from './types.ts'
 
-/** Where each fact stands: inside of `response` or `message` where there is one, else in the event itself. */
+/** Where each fact stands: inside of `response`, else of `message`, else in the event itself. */
 const FACTS = [
   'type',
   'id',
@@ -25,6 +25,7 @@ type Fact = (typeof FACTS)[number]
 export type FactMap = ReadonlyMap<string, string>
 
 const PATHS: readonly (readonly [Fact, readonly string[]])[] = FACTS.map((fact) => [fact, fact.split('.')])
+const KNOWN: ReadonlySet<string> = new Set(FACTS)
 const NAMES: ReadonlySet<string> = new Set(PATHS.map(([, path]) => path.at(-1) ?? ''))
 const MAX_DEPTH = 4
 const MAX_TEXT = 512
@@ -75,15 +76,21 @@ function textOf(pieces: readonly Uint8Array[]): string {
 function collect(event: unknown): FactMap {
   if (!isRecord(event)) return NOTHING
   const facts = new Map<string, string>()
-  const inner = isRecord(event['response']) ? event['response'] : event['message']
+  const { response, message } = event
   for (const [fact, path] of PATHS) {
     // `message.type` is not the event's type.
-    const value = (fact === 'type' ? undefined : valueAt(inner, path)) ?? valueAt(event, path)
-    if (typeof value !== 'string' && typeof value !== 'number') continue
-    const text = String(value)
-    if (text.length <= MAX_TEXT) facts.set(fact, text)
+    const inner = fact === 'type' ? null : (textAt(response, path) ?? textAt(message, path))
+    const text = inner ?? textAt(event, path)
+    if (text !== null) facts.set(fact, text)
   }
   return facts
+}
+
+function textAt(root: unknown, path: readonly string[]): string | null {
+  const value = valueAt(root, path)
+  if (typeof value !== 'string' && typeof value !== 'number') return null
+  const text = String(value)
+  return text.length <= MAX_TEXT ? text : null
 }
 
 function valueAt(root: unknown, path: readonly string[]): unknown {
@@ -100,7 +107,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function createScanningReader(): FactReader {
-  const [outer, inner] = [new Map<string, string>(), new Map<string, string>()]
+  const [outer, message, response] = [new Map<string, string>(), new Map<string, string>(), new Map<string, string>()]
   let broken = false
   const scanner = createJsonScanner(
     createPathVisitor({
@@ -109,8 +116,10 @@ function createScanningReader(): FactReader {
       wantsText: (path) => path.length <= MAX_DEPTH && NAMES.has(path.at(-1) ?? ''),
       valueEnds(path, _kind, text) {
         if (text === null || text.length > MAX_TEXT) return
-        if (path[0] !== 'response' && path[0] !== 'message') outer.set(path.join('.'), text)
-        else if (path[1] !== 'type') inner.set(path.slice(1).join('.'), text)
+        const [root] = path
+        const inner = root === 'response' ? response : root === 'message' ? message : null
+        const fact = (inner === null ? path : path.slice(1)).join('.')
+        if (KNOWN.has(fact) && (inner === null || fact !== 'type')) (inner ?? outer).set(fact, text)
       },
     }),
     MAX_DEPTH,
@@ -124,7 +133,7 @@ function createScanningReader(): FactReader {
         broken = true
       }
     },
-    facts: () => (broken ? NOTHING : new Map([...outer, ...inner])),
+    facts: () => (broken ? NOTHING : new Map([...outer, ...message, ...response])),
   }
 }
 

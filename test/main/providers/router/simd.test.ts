@@ -147,6 +147,7 @@ describe('a stream', () => {
     expect(skipped(whole + whole.slice(0, 20))).toBe(whole.length)
     expect(skipped(`${head.toString()}data: a\ndata: b\n\n`)).toBe(0)
     expect(skipped(`${head.toString()}data: a\r\n\r\n`)).toBe(0)
+    expect(skipped(`${head.toString()}event: message_delta\n\n`)).toBe(0)
     expect(skipped('event: content_block_stop_\ndata: a\n\n')).toBe(0)
   })
 })

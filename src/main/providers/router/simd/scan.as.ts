@@ -162,16 +162,21 @@ export function lineEnd(from: usize, end: usize): usize {
 
 /**
  * From the beginning of an event: passes over whole ones that begin with the head, `length` bytes, and consist of that and
- * one more line. Answers where another one begins, or one that is not whole in here.
+ * one line of data. Answers where another one begins, or one that is not whole in here.
  */
 export function skipEvents(from: usize, end: usize, length: i32): usize {
   let at = from
-  while (at + length <= end && beginsWithHead(at, length)) {
+  while (at + length <= end && beginsWithHead(at, length) && isData(at + length)) {
     const line = lineEnd(at + length, end)
     if (line + 1 >= end || load<u8>(line) != 0x0a || load<u8>(line + 1) != 0x0a) break
     at = line + 2
   }
   return at
+}
+
+/** Of a line that is whole in here; the end of another may be older text. */
+function isData(at: usize): bool {
+  return load<u32>(at) == 0x61746164 && load<u8>(at + 4) == 0x3a
 }
 
 /** Sixteen at a time: the last of them may overlap those before. A head is no shorter. */
