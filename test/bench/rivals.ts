@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads'
 import type { RivalTask } from './rivals/client-worker.ts'
 import { startClaudeCodeRouter, startNginx, startPipe, startRouter, startUpstream } from './rivals/start.ts'
 import type { Rival } from './rivals/start.ts'
+import { ratio } from './compare.ts'
 import { median } from './types.ts'
 import type { Benchmark, Figure } from './types.ts'
 
@@ -16,7 +17,7 @@ const STREAM_BYTES = 67_108_864
 
 export const router: Benchmark = {
   name: 'router',
-  how: `The Router, a bare pipe in Node, nginx and claude-code-router 2.0.0, each a process before the same Provider of Messages, asked in turns with a 16 KiB conversation; medians of ${REPEATS} turns after a long one that warms all of them up; each turn warms up too, since what stood still for the others' turns has given its memory back. MiB/s are those of one stream of 64 MiB; router-throughput holds the Router to a longer one. What is not installed is left out (nginx from PATH, the last by \`npm ci --prefix test/bench/rivals\`).`,
+  how: `The Router, a bare pipe in Node, nginx and claude-code-router 2.0.0, each a process before the same Provider of Messages, asked in turns with a 16 KiB conversation; the medians of ${REPEATS} turns over one another, after a long one that warms all of them up; each turn warms up too, since what stood still for the others' turns has given its memory back. MiB/s are those of one stream of 64 MiB; router-throughput holds the Router to a longer one. What is not installed is left out (nginx from PATH, the last by \`npm ci --prefix test/bench/rivals\`).`,
   run: compare,
 }
 
@@ -100,10 +101,8 @@ function figuresOf(all: readonly Measured[]): readonly Figure[] {
   const of = (name: string): Measured | null => all.find(({ rival }) => rival.name === name) ?? null
   const [router, pipe, ccr, direct] = [of('Router'), of('bare pipe'), of('claude-code-router'), of('direct')]
   if (router === null || pipe === null || direct === null) return []
-  const over = (name: string, a: readonly number[], b: readonly number[], value: number): Figure => {
-    const samples = a.map((each, index) => each / (b[index] ?? Number.NaN))
-    return { name, unit: 'times', value: median(samples), samples, target: { kind: 'at_least', value } }
-  }
+  const over = (name: string, a: readonly number[], b: readonly number[], value: number): Figure =>
+    ratio(name, a, b, { kind: 'at_least', value })
   // A delayed acknowledgement costs 40 ms: no ordinary answer may meet one.
   const stall = router.p50.map((each, index) => each - (direct.p50[index] ?? 0))
   return [

@@ -18,7 +18,7 @@ const REPEATS = 9
 export const routerFirstByte: Benchmark = {
   name: 'router-first-byte',
   group: 'router',
-  how: `Time to the first byte of the answer through the Router over that without it, interleaved, median of ${REPEATS} repeats; the Provider is in a thread of its own, the agent in the Router's, since to wake a third thread takes as long as the Router; for 8 MiB it has one too, or its writing would delay the Router's reading. Ten agents ask the Provider that thinks, 8 ms apart.`,
+  how: `Time to the first byte of the answer through the Router over that without it, interleaved, the median of ${REPEATS} repeats over the other's; the Provider is in a thread of its own, the agent in the Router's, since to wake a third thread takes as long as the Router; for 8 MiB it has one too, or its writing would delay the Router's reading. Ten agents ask the Provider that thinks, 8 ms apart.`,
   run: measureRouter,
 }
 
@@ -48,25 +48,30 @@ async function measureRouter(): Promise<readonly Figure[]> {
   const { port } = await router.ensureListening()
   const { port: guardedPort } = await guarded.ensureListening()
 
-  /** The second port's time over the first one's, in each repeat but the first, which warms up both ways. */
+  /** The times of each port, a list for each repeat; another repeat, before them, warms up both ways. */
   async function compare(
     task: Omit<ClientTask, 'routeId'>,
     time: TimeFirstBytes = timeFirstBytes,
-  ): Promise<{ p50: number[]; p99: number[] }> {
-    const ratios = { p50: [] as number[], p99: [] as number[] }
+  ): Promise<{ before: number[][]; after: number[][] }> {
+    const times = { before: [] as number[][], after: [] as number[][] }
     for (let repeat = 0; repeat <= REPEATS; repeat++) {
       const [before = [], after = []] = await time({ ...task, routeId })
       if (repeat === 0) continue
-      ratios.p50.push(median(after) / median(before))
-      ratios.p99.push(quantile(after, 0.99) / quantile(before, 0.99))
+      times.before.push(before)
+      times.after.push(after)
     }
-    return ratios
+    return times
   }
-  const figure = (name: string, target: number, samples: readonly number[]): Figure => ({
+  const figure = (
+    name: string,
+    target: number,
+    { before, after }: Awaited<ReturnType<typeof compare>>,
+    of: (times: readonly number[]) => number = median,
+  ): Figure => ({
     name,
     unit: 'times',
-    value: median(samples),
-    samples,
+    value: of(after.flat()) / of(before.flat()),
+    samples: after.map((times, index) => of(times) / of(before[index] ?? [])),
     target: { kind: 'at_most', value: target },
   })
   const body = bodyOf('model-a', 65_536)
@@ -79,11 +84,11 @@ async function measureRouter(): Promise<readonly Figure[]> {
     const thinking = await compare({ ports, body, rounds: 10, width: 10, apartMs: 8, query: '?think=200' })
     const ruled = await compare({ ports: [port, guardedPort], body, rounds: 300 })
     return [
-      figure('first byte, 64 KiB body', 3, plain.p50),
-      figure('first byte, 8 MiB body that needs a splice', 4, spliced.p50),
-      figure('first byte, a Provider that thinks for 200 ms', 1.02, thinking.p50),
-      figure('first byte, a Provider that thinks for 200 ms, p99', 1.1, thinking.p99),
-      figure('first byte, with a failover rule over without', 1.05, ruled.p50),
+      figure('first byte, 64 KiB body', 3, plain),
+      figure('first byte, 8 MiB body that needs a splice', 4, spliced),
+      figure('first byte, a Provider that thinks for 200 ms', 1.02, thinking),
+      figure('first byte, a Provider that thinks for 200 ms, p99', 1.1, thinking, (times) => quantile(times, 0.99)),
+      figure('first byte, with a failover rule over without', 1.05, ruled),
     ]
   } finally {
     await router.stop(AbortSignal.abort())

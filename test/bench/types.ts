@@ -2,7 +2,7 @@
 export interface Figure {
   readonly name: string
   readonly unit: 'ms' | 'MB' | 'KB' | 'times' | 'commits' | 'count'
-  /** What is held against the target: the median of the samples, unless `name` says otherwise. */
+  /** What is held against the target: the median of the samples, unless `name` or `how` says otherwise. */
   readonly value: number
   readonly samples: readonly number[]
   readonly target: { readonly kind: 'at_most' | 'at_least'; readonly value: number }

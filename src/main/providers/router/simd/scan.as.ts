@@ -148,16 +148,28 @@ export function skim(from: usize, end: usize, told: i32, lookout: i32): usize {
   return at
 }
 
-/** Where the next LF or CR stands; else `end`. */
+/** Where the next LF or CR stands; else `end`. Sixty-four bytes at a time: some of them may be behind it. */
 export function lineEnd(from: usize, end: usize): usize {
-  const lf = i8x16.splat(0x0a)
-  const cr = i8x16.splat(0x0d)
-  for (let at = from; at < end; at += 16) {
-    const bytes = v128.load(at)
-    const mask = i8x16.bitmask(v128.or(i8x16.eq(bytes, lf), i8x16.eq(bytes, cr)))
-    if (mask != 0) return min(at + ctz(mask), end)
+  for (let at = from; at < end; at += 64) {
+    if (!hasControl(at)) continue
+    const found = endsOf(at) | (endsOf(at + 16) << 16) | (endsOf(at + 32) << 32) | (endsOf(at + 48) << 48)
+    if (found != 0) return min(at + <usize>ctz(found), end)
   }
   return end
+}
+
+/** Whether any of 64 bytes may end a line: the lowest of them is no higher than CR. */
+function hasControl(at: usize): bool {
+  const first = i8x16.min_u(v128.load(at), v128.load(at, 16))
+  const second = i8x16.min_u(v128.load(at, 32), v128.load(at, 48))
+  return v128.any_true(i8x16.le_u(i8x16.min_u(first, second), i8x16.splat(0x0d)))
+}
+
+/** A bit for each of 16 bytes: it is LF or CR. */
+function endsOf(at: usize): u64 {
+  const bytes = v128.load(at)
+  const ends = v128.or(i8x16.eq(bytes, i8x16.splat(0x0a)), i8x16.eq(bytes, i8x16.splat(0x0d)))
+  return <u64>i8x16.bitmask(ends)
 }
 
 /**
