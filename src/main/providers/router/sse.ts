@@ -6,7 +6,7 @@ export interface SseListener {
   data(piece: Uint8Array, name: string | null): void
   /** A blank line ended the event. */
   dispatched(name: string | null): void
-  /** The data of events of this name is not wanted, and where nothing else is in them, not to be told of them either. */
+  /** Events of this name: their data is not told, and of those that are nothing but one line of it, nor is their end. */
   skips?(name: string): boolean
 }
 
