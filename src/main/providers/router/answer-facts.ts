@@ -34,19 +34,19 @@ const PARSED_BYTES = 16_384
 const NOTHING: FactMap = new Map()
 
 export interface FactReader {
-  /** What is no JSON leaves no facts, and never touches the stream. */
+  /** What is no JSON leaves no facts, and never touches the stream. The chunk is the caller's again afterwards. */
   write(chunk: Uint8Array): void
   facts(): FactMap
 }
 
 export function createFactReader(): FactReader {
-  let pieces: Uint8Array[] = []
+  let pieces: Buffer[] = []
   let bytes = 0
   let scanning: FactReader | null = null
   return {
     write(chunk) {
       if (scanning !== null) return scanning.write(chunk)
-      pieces.push(chunk)
+      pieces.push(Buffer.from(chunk))
       bytes += chunk.length
       if (bytes <= PARSED_BYTES) return undefined
       scanning = createScanningReader()
@@ -58,7 +58,7 @@ export function createFactReader(): FactReader {
   }
 }
 
-function factsIn(pieces: readonly Uint8Array[]): FactMap {
+function factsIn(pieces: readonly Buffer[]): FactMap {
   if (pieces.length === 0) return NOTHING
   try {
     return collect(JSON.parse(textOf(pieces)))
@@ -67,10 +67,9 @@ function factsIn(pieces: readonly Uint8Array[]): FactMap {
   }
 }
 
-function textOf(pieces: readonly Uint8Array[]): string {
+function textOf(pieces: readonly Buffer[]): string {
   const [only] = pieces
-  const text = pieces.length === 1 && Buffer.isBuffer(only) ? only : Buffer.concat(pieces)
-  return text.toString('utf8')
+  return (pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces)).toString('utf8')
 }
 
 function collect(event: unknown): FactMap {

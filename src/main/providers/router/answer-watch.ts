@@ -5,6 +5,7 @@ import { createSseFraming } from './sse.ts'
 import type { RouteProtocol, TokenUsage } from './types.ts'
 
 export interface AnswerWatch {
+  /** The chunk is the caller's again afterwards. */
   push(chunk: Uint8Array): void
   /** Null: no terminal event so far; always null for plain JSON. */
   terminal(): Terminal | null

@@ -41,6 +41,7 @@ export async function answerStream({ answer, response, protocol, notes, key }: A
   const relayed = relay(answer.body, response, (chunk) => {
     notes.sent(chunk.length)
     reader?.push(chunk)
+    return copy !== null
   })
   // With the head leaves what has come by now, often the whole of a short answer; else it goes alone.
   if (notes.bytesOut === 0) response.write(NOTHING)
@@ -82,7 +83,10 @@ export async function answerError({ answer, response, protocol, notes, key }: An
     else response.end()
     return
   }
-  const end = await relay(held.rest, response, (chunk) => notes.sent(chunk.length))
+  const end = await relay(held.rest, response, (chunk) => {
+    notes.sent(chunk.length)
+    return false
+  })
   if (end === 'ended') response.end()
   else if (end === 'upstream_gone') cutLater(response)
   else notes.end = 'client_aborted'

@@ -23,7 +23,10 @@ export interface JsonVisitor {
 }
 
 export interface JsonScanner {
-  /** @throws AppError `request_body_malformed`: no JSON, no UTF-8, or nested too deep. */
+  /**
+   * The chunk is the caller's again afterwards.
+   * @throws AppError `request_body_malformed`: no JSON, no UTF-8, or nested too deep.
+   */
   write(chunk: Uint8Array): void
   /** @throws AppError `request_body_malformed`: the text stops before its value does. */
   end(): void
@@ -293,7 +296,7 @@ export function createJsonScanner(
         if (i < block.length) {
           closeString(block, from, i)
           i++
-        } else if (capturing) captured.push(block.subarray(from, i))
+        } else if (capturing) captured.push(Buffer.from(block.subarray(from, i)))
         continue
       }
       const byte = block[i] as number

@@ -9,9 +9,14 @@ const WAITING_BYTES = 262_144
 
 /**
  * Resolves when the source has ended or one side is gone; the sink is left open for a last word. `onChunk` sees each chunk
- * before it is written. What is there already leaves before this returns.
+ * before it is written, and answers whether it keeps it: one that is not kept is nobody's once it has left. What is there
+ * already leaves before this returns.
  */
-export function relay(source: AnswerBody, sink: ServerResponse, onChunk: (chunk: Buffer) => void): Promise<RelayEnd> {
+export function relay(
+  source: AnswerBody,
+  sink: ServerResponse,
+  onChunk: (chunk: Buffer) => boolean,
+): Promise<RelayEnd> {
   return new Promise((resolve) => {
     const onDrain = (): void => source.resume()
     const onSinkClose = (): void => {
@@ -26,8 +31,8 @@ export function relay(source: AnswerBody, sink: ServerResponse, onChunk: (chunk:
     sink.on('drain', onDrain).on('close', onSinkClose)
     return source.read({
       data(chunk) {
-        onChunk(chunk)
-        if (!sink.write(chunk) && sink.writableLength > WAITING_BYTES) source.pause()
+        const left = onChunk(chunk) ? undefined : (error?: Error | null) => error ?? source.spent(chunk)
+        if (!sink.write(chunk, left) && sink.writableLength > WAITING_BYTES) source.pause()
       },
       // An agent that hangs up ends the flight, and that its upstream: whose end it is, the sink knows.
       ended: (cut) => settle(cut === null ? 'ended' : sink.destroyed ? 'agent_gone' : 'upstream_gone'),

@@ -18,6 +18,8 @@ export interface AnswerBody {
   /** The reader is given nothing until `resume`, and the upstream is held back. */
   pause(): void
   resume(): void
+  /** Nobody reads this chunk again: its memory may be used anew. One that is kept need not be told. */
+  spent(chunk: Buffer): void
   /** No more is wanted: the connection closes where the answer has not ended. */
   destroy(): void
 }
@@ -27,6 +29,7 @@ export interface BodySource {
   pause(): void
   resume(): void
   abort(reason: Error): void
+  spent(chunk: Buffer): void
   /** The last of it has been read, or nobody wants it. */
   over(): void
 }
@@ -109,6 +112,7 @@ export function createAnswerBody(source: BodySource): WritableBody {
       paused = false
       deliver()
     },
+    spent: (chunk) => source.spent(chunk),
     destroy() {
       reader = null
       drop()
@@ -145,6 +149,7 @@ export function bodyOf(stream: Readable): AnswerBody {
     pause: () => void stream.pause(),
     resume: () => void stream.resume(),
     abort: () => void stream.destroy(),
+    spent: () => undefined,
     over: () => undefined,
   })
   stream.on('error', () => undefined)

@@ -2,6 +2,7 @@
 import type { Dispatcher } from 'undici'
 import { createAnswerBody } from './answer-body.ts'
 import type { AnswerBody, WritableBody } from './answer-body.ts'
+import { createChunkMemory } from './chunk-memory.ts'
 import type { AnswerHeaders } from './types.ts'
 
 export interface DispatchAnswer {
@@ -23,6 +24,7 @@ export function dispatch(
   return new Promise((resolve, reject) => {
     let running: Dispatcher.DispatchController | null = null
     let body: WritableBody | null = null
+    const memory = createChunkMemory()
 
     const abort = (): void => {
       const reason = asError(signal.reason)
@@ -44,11 +46,13 @@ export function dispatch(
           pause: () => controller.pause(),
           resume: () => controller.resume(),
           abort: (reason) => controller.abort(reason),
+          spent: (chunk) => memory.spent(chunk),
           over: forget,
         })
         resolve({ status, headers, body })
       },
       onResponseData(_controller, chunk) {
+        memory.came(chunk)
         body?.data(chunk)
       },
       onResponseEnd() {

@@ -8,6 +8,7 @@ function body() {
     pause: () => void said.push('pause'),
     resume: () => void said.push('resume'),
     abort: () => void said.push('abort'),
+    spent: (chunk) => void said.push(`spent ${chunk.toString()}`),
     over: () => void said.push('over'),
   })
   return { said, made }
