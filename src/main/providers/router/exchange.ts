@@ -16,6 +16,7 @@ import type { Target } from './paths.ts'
 import type { Reachability } from './reachability.ts'
 import { asAppError } from './refusals.ts'
 import { takeRequest } from './request.ts'
+import type { TakenRequest } from './request.ts'
 import type { Endpoint, RouteBinding, RouterPort } from './types.ts'
 
 export interface ExchangeDeps {
@@ -50,13 +51,14 @@ export async function runExchange(deps: ExchangeDeps, call: ExchangeCall): Promi
   const onClose = (): void => {
     if (!response.writableFinished) flight.cut(AGENT_GONE)
   }
+  let taken: TakenRequest | null = null
   response.once('close', onClose)
   try {
     refuseLoop(call)
     // The key and the address are fetched while the body arrives.
     const own = accountOf(deps, call, binding)
     own.catch(() => undefined)
-    const taken = await takeRequest(deps, call, notes, budget)
+    taken = await takeRequest(deps, call, notes, budget)
     notes.modelSent = taken.onward.modelSent
     notes.flags = taken.onward.flags
     const served = await askUpstream(deps, call, notes, taken, own)
@@ -68,6 +70,7 @@ export async function runExchange(deps: ExchangeDeps, call: ExchangeCall): Promi
     response.off('close', onClose)
     budget.release()
     flight.end()
+    if (taken !== null) deps.upstream.spent(taken.chunks)
     const exchange = notes.record(deps.nextNumber())
     // Judged by how it ended, not by how it began.
     notes.attempt?.end(outcomeOf(exchange))

@@ -31,6 +31,8 @@ export interface TakenRequest {
   readonly onward: Onward
   /** Of the decoded body. */
   readonly bytes: number
+  /** All that was taken in for it. */
+  readonly chunks: readonly Uint8Array[]
   /** The same request for another candidate. @throws AppError: it cannot be made to fit. */
   onwardFor(binding: RouteBinding): Onward
 }
@@ -53,12 +55,17 @@ export async function takeRequest(
   return {
     onward,
     bytes: taken.decoded === taken.wire ? taken.wireBytes : sizeOf(taken.decoded),
+    chunks: chunksOf(taken),
     onwardFor(other) {
       const read = strips(other) === strips(binding) ? facts : readAgain(other, taken.decoded)
       // A candidate is asked for the one model that the rule names.
       return edited(other, taken, read, () => false)
     },
   }
+}
+
+function chunksOf({ wire, decoded }: TakenBody): readonly Uint8Array[] {
+  return wire === decoded ? wire : [...wire, ...decoded]
 }
 
 function strips({ historyPortability }: RouteBinding): boolean {
@@ -119,7 +126,7 @@ async function takeVerbatim(
   const as = (body: readonly Uint8Array[], keepEncoding: boolean, compacts = false): TakenRequest => {
     const flags = compacts ? ['compacted' as const] : []
     const onward = { body, keepEncoding, compacts, modelSent, flags }
-    return { onward, bytes: taken.wireBytes, onwardFor: () => onward }
+    return { onward, bytes: taken.wireBytes, chunks: chunksOf(taken), onwardFor: () => onward }
   }
   if (verbatim?.decodes !== true) return as(taken.wire, true)
   // Codex compacts there as it does on a route of ours.

@@ -1,13 +1,14 @@
 /**
- * Gives the memory of an answer's bytes back as soon as they have left. A socket takes 64 KiB for each read and leaves them
- * to the next collection of the whole heap; until one comes, a fast stream writes through tens of megabytes that no cache
- * holds, and the collections themselves come dozens of times a second.
+ * Gives the memory of bytes back as soon as they have left. A socket takes up to 64 KiB for each read and leaves them to the
+ * next collection of the whole heap; until one comes, a fast stream writes through tens of megabytes that no cache holds,
+ * and the collections themselves come dozens of times a second.
  */
 import { isMarkedAsUntransferable } from 'node:worker_threads'
 
 /** What is smaller is not worth the call: it is collected with the young. */
 const LEAST_BYTES = 16_384
 
+/** Of an answer's chunks. */
 export interface ChunkMemory {
   /** The chunks of one read share its memory, and come one behind the other. */
   came(chunk: Buffer): void
@@ -27,8 +28,7 @@ export function createChunkMemory(): ChunkMemory {
 
   function giveBack(at: number): void {
     const [read] = reads?.splice(at, 1) ?? []
-    // A copy to nowhere: what was there is free at once.
-    read?.memory.transfer(0)
+    if (read !== undefined) free(read.memory)
   }
 
   return {
@@ -50,6 +50,16 @@ export function createChunkMemory(): ChunkMemory {
       if (read.bytes === 0 && at < reads.length - 1) giveBack(at)
     },
   }
+}
+
+/** Of chunks that have memory of their own, as those of a request's body do. Nothing may be written from them any more. */
+export function giveBack(chunks: readonly Uint8Array[]): void {
+  for (const { buffer, byteLength } of chunks) if (byteLength === buffer.byteLength && isOwn(buffer)) free(buffer)
+}
+
+/** A copy to nowhere: what was there is free at once. */
+function free(memory: ArrayBuffer): void {
+  memory.transfer(0)
 }
 
 /** Node marks the memory that small buffers share. */

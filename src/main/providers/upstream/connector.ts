@@ -1,6 +1,6 @@
 /** Connects to a Provider: each resolved address is judged, and the judged address is the one that is dialled. */
 import { lookup as systemLookup } from 'node:dns/promises'
-import type { LookupFunction } from 'node:net'
+import type { LookupFunction, Socket } from 'node:net'
 import tls from 'node:tls'
 import { callbackify } from 'node:util'
 import { buildConnector } from 'undici'
@@ -13,8 +13,12 @@ const AHEAD_BYTES = 262_144
 
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>
 
-/** `timeoutMs` bounds DNS, connect and TLS together. */
-export function createConnector(options: { resolve: Resolve; timeoutMs: number }): buildConnector.connector {
+/** `timeoutMs` bounds DNS, connect and TLS together; `connected` is told each connection. */
+export function createConnector(options: {
+  resolve: Resolve
+  timeoutMs: number
+  connected?: (socket: Socket) => void
+}): buildConnector.connector {
   const shared = {
     timeout: options.timeoutMs,
     allowH2: false,
@@ -24,7 +28,11 @@ export function createConnector(options: { resolve: Resolve; timeoutMs: number }
   const plainOptions = { ...shared, highWaterMark: AHEAD_BYTES }
   const plain = buildConnector(plainOptions)
   let secure: buildConnector.connector | null = null
-  return (target, callback) => {
+  return (target, done) => {
+    const callback: buildConnector.Callback = (...answer) => {
+      if (answer[0] === null) options.connected?.(answer[1])
+      done(...answer)
+    }
     if (target.protocol !== 'https:') return plain(target, callback)
     secure ??= buildConnector({ ...shared, secureContext: systemTrust() })
     return secure(target, callback)

@@ -81,6 +81,11 @@ export interface Upstream {
    * time), `upstream_address_blocked`, `upstream_redirect_rejected` (3xx), `upstream_invalid`; the signal's reason.
    */
   send(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer>
+  /**
+   * The exchange with this body is over, and nobody reads these chunks again: their memory is given back at once, unless
+   * something may still be written from it.
+   */
+  spent(body: readonly Uint8Array[]): void
   /** One bounded GET for discovery and connection tests. @throws as `send`; `upstream_invalid` over `maxBytes`. */
   getJson(request: JsonRequest, signal: AbortSignal): Promise<JsonAnswer>
   /**

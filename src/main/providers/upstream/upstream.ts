@@ -1,10 +1,12 @@
 /** The pool that carries requests to Providers. */
+import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { Agent, Pool, ProxyAgent } from 'undici'
 import type { Dispatcher } from 'undici'
 import { AppError } from '../../../shared/errors.ts'
 import { blockedError, judgeHost } from './addresses.ts'
 import { authHeaders } from './auth.ts'
+import { giveBack } from './chunk-memory.ts'
 import { createConnector, systemResolve, systemTrust } from './connector.ts'
 import type { Resolve } from './connector.ts'
 import { dispatch } from './dispatch.ts'
@@ -47,9 +49,23 @@ export function createUpstream(deps: UpstreamDeps = {}): Upstream {
     headersTimeout: deps.headMs ?? HEAD_MS,
     bodyTimeout: deps.silenceMs ?? SILENCE_MS,
   } as const
-  const agent = new Agent({ ...bounds, connect: createConnector({ resolve, timeoutMs: connectMs }) })
+  const agent = new Agent({ ...bounds, connect: createConnector({ resolve, timeoutMs: connectMs, connected }) })
+  /** What undici writes to: until they are closed for good, since what was under way is written until then. */
+  const sockets = new Set<Socket>()
   const verdicts = new Map<string, AddressVerdict>()
   let proxied: { uri: string; agent: ProxyAgent } | null = null
+
+  function connected(socket: Socket): void {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  }
+
+  /** Which connection carried a body is undici's to know: one that is busy may be it. Those to a proxy are not seen. */
+  function mayBeWriting(): boolean {
+    if (proxied !== null) return true
+    for (const { writableLength } of sockets) if (writableLength > 0) return true
+    return false
+  }
 
   /** A verdict is the same for the same name: it is made once for each. */
   function verdictOn(hostname: string): AddressVerdict {
@@ -113,6 +129,9 @@ export function createUpstream(deps: UpstreamDeps = {}): Upstream {
 
   return {
     send,
+    spent(body) {
+      if (!mayBeWriting()) giveBack(body)
+    },
     getJson: (request, signal) => readJson(send, request, signal),
     openWebSocket(request, signal) {
       if ((deps.proxyFor?.(request.url) ?? null) !== null) {

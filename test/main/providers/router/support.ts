@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, request as httpRequest } from 'node:http'
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import { createRouter, routeDigest } from '../../../../src/main/providers/router/index.ts'
 import type { Exchange, RouteBinding, Router, RouterPort } from '../../../../src/main/providers/router/index.ts'
 import { createUpstream } from '../../../../src/main/providers/upstream/index.ts'
@@ -69,7 +69,7 @@ export function answerEvents(response: ServerResponse, text: string): void {
   response.write(text)
 }
 
-export function listen(server: Server): Promise<number> {
+export function listen(server: Pick<NetServer, 'listen' | 'address'>): Promise<number> {
   return new Promise((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
   })
