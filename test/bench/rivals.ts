@@ -4,20 +4,21 @@ import { Worker } from 'node:worker_threads'
 import type { RivalTask } from './rivals/client-worker.ts'
 import { startClaudeCodeRouter, startNginx, startPipe, startRouter, startUpstream } from './rivals/start.ts'
 import type { Rival } from './rivals/start.ts'
-import { ratio } from './compare.ts'
+import { quantile, ratio } from './compare.ts'
 import { median } from './types.ts'
 import type { Benchmark, Figure } from './types.ts'
 
-/** Many short turns: what else a machine does weighs on one or two of them, and not on their median. */
 const REPEATS = 15
-const RATE_MS = 400
-const WARM_MS = { first: 5_000, again: 600 } as const
+/** Many short slices, one rival behind the other: what else a machine does weighs on all of them, and on no median. */
+const SLICES = 40
+const SLICE_MS = 200
+const WARM_MS = 5_000
 const SEQUENCE = 60
 const STREAM_BYTES = 67_108_864
 
 export const router: Benchmark = {
-  name: 'router',
-  how: `The Router, a bare pipe in Node, nginx and claude-code-router 2.0.0, each a process before the same Provider of Messages, asked in turns with a 16 KiB conversation; the medians of ${REPEATS} turns over one another, after a long one that warms all of them up; each turn warms up too, since what stood still for the others' turns has given its memory back. MiB/s are those of one stream of 64 MiB; router-throughput holds the Router to a longer one. What is not installed is left out (nginx from PATH, the last by \`npm ci --prefix test/bench/rivals\`).`,
+  name: 'rivals-only',
+  how: `The Router, a bare pipe in Node, nginx and claude-code-router 2.0.0, each a process before the same Provider of Messages, asked in turns with a 16 KiB conversation, each turn in the other order than the one before, once all are warm. Requests a second: the medians of ${SLICES} slices of ${SLICE_MS} ms over one another; the rest: of ${REPEATS} turns. MiB/s are those of one stream of 64 MiB; router-throughput holds the Router to a longer one. What is not installed is left out (nginx from PATH, the last by \`npm ci --prefix test/bench/rivals\`).`,
   run: compare,
 }
 
@@ -55,25 +56,32 @@ async function compare(): Promise<readonly Figure[]> {
   }
 
   const all = rivals.map((rival): Measured => ({ rival, p50: [], p99: [], at16: [], at64: [], stream: [], failed: 0 }))
-  // The first turn warms everything up and does not count.
-  for (let turn = 0; turn <= REPEATS; turn++) {
-    for (const of of all) {
-      const { port } = of.rival
-      const times = (await ask({ kind: 'sequence', port, rounds: SEQUENCE })).toSorted((a, b) => a - b)
-      // Whatever is measured has compiled its code by then: the Router has more of it than a pipe.
-      await ask({ kind: 'rate', port, width: 32, forMs: turn === 0 ? WARM_MS.first : WARM_MS.again })
-      const [at16 = 0] = await ask({ kind: 'rate', port, width: 16, forMs: RATE_MS })
-      const [at64 = 0, failed = 0] = await ask({ kind: 'rate', port, width: 64, forMs: RATE_MS })
-      const [stream = 0] = await ask({ kind: 'stream', port, bytes: STREAM_BYTES })
-      if (turn === 0) continue
-      of.p50.push(times[Math.floor(times.length / 2)] ?? 0)
-      of.p99.push(times[Math.floor(times.length * 0.99)] ?? 0)
-      of.at16.push(at16)
-      of.at64.push(at64)
-      of.stream.push(stream)
-      of.failed += failed
+  async function inTurns(turns: number, measure: (of: Measured, port: number) => Promise<void>): Promise<void> {
+    for (let turn = 0; turn < turns; turn++) {
+      for (const of of turn % 2 === 0 ? all : all.toReversed()) await measure(of, of.rival.port)
     }
   }
+
+  await inTurns(1, async (_, port) => {
+    await ask({ kind: 'rate', port, width: 32, forMs: WARM_MS })
+    await ask({ kind: 'stream', port, bytes: STREAM_BYTES })
+  })
+  await inTurns(REPEATS, async (of, port) => {
+    const times = await ask({ kind: 'sequence', port, rounds: SEQUENCE })
+    const [stream = 0] = await ask({ kind: 'stream', port, bytes: STREAM_BYTES })
+    of.p50.push(quantile(times, 0.5))
+    of.p99.push(quantile(times, 0.99))
+    of.stream.push(stream)
+  })
+  await inTurns(SLICES, async (of, port) => {
+    const [at16 = 0] = await ask({ kind: 'rate', port, width: 16, forMs: SLICE_MS })
+    of.at16.push(at16)
+  })
+  await inTurns(SLICES, async (of, port) => {
+    const [at64 = 0, failed = 0] = await ask({ kind: 'rate', port, width: 64, forMs: SLICE_MS })
+    of.at64.push(at64)
+    of.failed += failed
+  })
   print(all)
   return figuresOf(all)
 }
