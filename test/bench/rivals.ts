@@ -17,7 +17,7 @@ const SEQUENCE = 60
 const STREAM_BYTES = 67_108_864
 
 export const router: Benchmark = {
-  name: 'rivals-only',
+  name: 'router',
   how: `The Router, a bare pipe in Node, nginx and claude-code-router 2.0.0, each a process before the same Provider of Messages, asked in turns with a 16 KiB conversation, each turn in the other order than the one before, once all are warm. Requests a second: the medians of ${SLICES} slices of ${SLICE_MS} ms over one another; the rest: of ${REPEATS} turns. MiB/s are those of one stream of 64 MiB; router-throughput holds the Router to a longer one. What is not installed is left out (nginx from PATH, the last by \`npm ci --prefix test/bench/rivals\`).`,
   run: compare,
 }
