@@ -41,6 +41,7 @@ export function createSseFraming(listener: SseListener): SseFraming {
   let hasField = false
   /** The newest line that named an event to skip: the next ones mostly begin with the same. */
   let skipped = NOTHING
+  let skippedName = ''
   /** What is laid out to be read. */
   let laid = 0
 
@@ -48,6 +49,7 @@ export function createSseFraming(listener: SseListener): SseFraming {
   function learn(line: Uint8Array): boolean {
     if (line.length < HEAD_BYTES.least || line.length > HEAD_BYTES.most) return false
     if (line.length !== skipped.length || !beginsWith(line, skipped, 0)) skipped = new Uint8Array(line)
+    skippedName = name ?? ''
     layHead(skipped)
     return true
   }
@@ -71,9 +73,26 @@ export function createSseFraming(listener: SseListener): SseFraming {
       // A listener may have laid out something of its own.
       if (!isLaid(laid)) layOut(block)
       const begins = lineBytes === 0 && !hasField
-      if (begins && skipped.length > 0) at = skipEvents(at, skipped.length)
+      if (begins && skipped.length > 0) {
+        at = skipEvents(at, skipped.length)
+        // The last of a block mostly goes on in the next one.
+        if (beginsWith(block, skipped, at)) {
+          name = skippedName
+          isSkipped = true
+          hasField = true
+          at += skipped.length
+          continue
+        }
+      }
       const end = lineEnd(at)
       if (end === block.length) return linePiece(block, at, end)
+      // The rest of a block's last event.
+      if (isSkipped && field === 'data' && dataLines === 1 && block[end] === LF && block[end + 1] === LF) {
+        at = end + 2
+        nextLine()
+        eventEnds()
+        continue
+      }
       const isNamed = lineBytes === 0 && beginsWith(block, EVENT, at)
       if (isNamed) nameLine(block, at, end)
       else if (lineBytes === 0 && beginsWith(block, DATA, at)) dataLine(block, at, end)
@@ -110,6 +129,11 @@ export function createSseFraming(listener: SseListener): SseFraming {
     if (from === to) return
     lineBytes += to - from
     if (field !== 'unknown') return valuePiece(block, from, to)
+    if (lineBytes === to - from && beginsWith(block, DATA, from)) {
+      field = 'data'
+      dataBegins()
+      return valuePiece(block, from + DATA.length, to)
+    }
     let colon = from
     while (colon < to && block[colon] !== COLON) colon++
     if (head.length < MAX_KEPT) head += block.toString('latin1', from, Math.min(colon, from + MAX_KEPT))
@@ -151,6 +175,10 @@ export function createSseFraming(listener: SseListener): SseFraming {
       eventEnds()
     } else if (field !== 'comment') hasField = true
     if (field === 'event') setName(value)
+    nextLine()
+  }
+
+  function nextLine(): void {
     field = 'unknown'
     head = ''
     value = ''

@@ -194,8 +194,9 @@ function isData(at: usize): bool {
 /** Sixteen at a time: the last of them may overlap those before. A head is no shorter. */
 function beginsWithHead(at: usize, length: i32): bool {
   const last = length - 16
+  let differs = v128.xor(v128.load(at + last), v128.load(HEAD + last))
   for (let i = 0; i < last; i += 16) {
-    if (v128.any_true(v128.xor(v128.load(at + i), v128.load(HEAD + i)))) return false
+    differs = v128.or(differs, v128.xor(v128.load(at + i), v128.load(HEAD + i)))
   }
-  return !v128.any_true(v128.xor(v128.load(at + last), v128.load(HEAD + last)))
+  return !v128.any_true(differs)
 }
