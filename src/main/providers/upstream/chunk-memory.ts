@@ -8,6 +8,9 @@ import { isMarkedAsUntransferable } from 'node:worker_threads'
 /** What is smaller is not worth the call: it is collected with the young. */
 const LEAST_BYTES = 16_384
 
+/** Node marks the memory that small buffers share. Did it not, nobody could tell whose memory is whose. */
+const IS_TOLD = isMarkedAsUntransferable(Buffer.allocUnsafe(1).buffer)
+
 /** Of an answer's chunks. */
 export interface ChunkMemory {
   /** The chunks of one read share its memory, and come one behind the other. */
@@ -62,7 +65,7 @@ function free(memory: ArrayBuffer): void {
   memory.transfer(0)
 }
 
-/** Node marks the memory that small buffers share. */
 function isOwn(memory: ArrayBufferLike): memory is ArrayBuffer {
-  return memory instanceof ArrayBuffer && memory.byteLength >= LEAST_BYTES && !isMarkedAsUntransferable(memory)
+  if (!IS_TOLD || !(memory instanceof ArrayBuffer)) return false
+  return memory.byteLength >= LEAST_BYTES && !isMarkedAsUntransferable(memory)
 }
