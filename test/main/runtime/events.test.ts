@@ -38,11 +38,13 @@ describe('what is too long', () => {
   })
 
   test('a clipped text keeps whole characters and its bound', () => {
+    const halved = '\ufffd'
+    const whole = fc.string({ unit: 'grapheme', maxLength: 200 }).filter((text) => !text.includes(halved))
     fc.assert(
-      fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), fc.integer({ min: 8, max: 300 }), (text, limit) => {
+      fc.property(whole, fc.integer({ min: 8, max: 300 }), (text, limit) => {
         expect(Buffer.byteLength(clip(text, limit))).toBeLessThanOrEqual(limit)
-        expect(clip(text, limit).isWellFormed()).toBe(true)
-        expect(headAndTail(text, limit, limit / 4)).not.toContain('\ufffd')
+        expect(clip(text, limit)).not.toContain(halved)
+        expect(headAndTail(text, limit, limit / 4)).not.toContain(halved)
       }),
     )
   })

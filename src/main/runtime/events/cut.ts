@@ -58,7 +58,10 @@ export function headBytes(text: string, limit: number): string {
   return bytes.toString('utf8', 0, end)
 }
 
-/** The beginning, `…`, and the end of a text that is longer than both; else the text. */
+/**
+ * The beginning, `…`, and the end of a text that is longer than both. Of a shorter one, its first half: who cuts that one
+ * has no room for it, since its JSON is longer than itself.
+ */
 export function headAndTail(text: string, headLimit: number, tailLimit: number): string {
   const bytes = Buffer.from(text)
   if (bytes.length <= headLimit + tailLimit) return headBytes(text, Math.floor(bytes.length / 2)) + ELLIPSIS
