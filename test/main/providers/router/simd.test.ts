@@ -153,4 +153,35 @@ describe('a stream', () => {
     expect(skipped(`${head.toString()}event: message_delta\n\n`)).toBe(0)
     expect(skipped('event: content_block_stop_\ndata: a\n\n')).toBe(0)
   })
+
+  test('of a long text, all events up to the first other one are passed over, wherever that stands', () => {
+    const head = 'event: content_block_delta\n'
+    const passed = /event: content_block_delta\ndata:[^\r\n\t]*\n\n/y
+    const event = fc.oneof(
+      { weight: 200, arbitrary: fc.nat(300).map((length) => `${head}data: ${'x'.repeat(length)}\n\n`) },
+      fc.constant(`${head}data: ${'long '.repeat(600)}\n\n`),
+      fc.constantFrom(
+        `${head}data: a\ndata: b\n\n`,
+        `${head}data: a\tb\n\n`,
+        `${head}data: a\r\n\r\n`,
+        `${head}data: a\n\n\n`,
+        `${head}\n`,
+        'event: message_delta\ndata: {}\n\n',
+        ': a comment\n\n',
+        '\r\n\n',
+      ),
+    )
+    const text = fc.array(event, { minLength: 1, maxLength: 120, size: 'max' }).map((events) => events.join(''))
+    fc.assert(
+      fc.property(text, fc.nat(400), (whole, cut) => {
+        const laid = whole.slice(0, Math.max(0, whole.length - cut))
+        let end = 0
+        passed.lastIndex = 0
+        while (passed.test(laid)) end = passed.lastIndex
+        layHead(Buffer.from(head))
+        layBehind(laid)
+        expect(skipEvents(0, head.length)).toBe(end)
+      }),
+    )
+  })
 })

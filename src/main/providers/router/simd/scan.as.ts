@@ -148,54 +148,105 @@ export function skim(from: usize, end: usize, told: i32, lookout: i32): usize {
   return at
 }
 
-/** Where the next LF or CR stands; else `end`. Sixty-four bytes at a time: some of them may be behind it. */
+/** Where the next LF or CR stands; else `end`. */
 export function lineEnd(from: usize, end: usize): usize {
+  const highest = i8x16.splat(0x0d)
+  let at = from
+  while (at < end) {
+    at = lowByte(at, end, highest)
+    const byte = load<u8>(at)
+    if (byte == 0x0a || byte == 0x0d) break
+    at++
+  }
+  return min(at, end)
+}
+
+/** Where the next byte stands that is no higher than CR; else `end`. Sixty-four at a time: some of them may be behind it. */
+@inline
+function lowByte(from: usize, end: usize, highest: v128): usize {
   for (let at = from; at < end; at += 64) {
-    if (!hasControl(at)) continue
-    const found = endsOf(at) | (endsOf(at + 16) << 16) | (endsOf(at + 32) << 32) | (endsOf(at + 48) << 48)
-    if (found != 0) return min(at + <usize>ctz(found), end)
+    const first = v128.load(at)
+    const second = v128.load(at, 16)
+    const third = v128.load(at, 32)
+    const fourth = v128.load(at, 48)
+    const lowest = i8x16.min_u(i8x16.min_u(first, second), i8x16.min_u(third, fourth))
+    if (lowOnes(lowest, highest) == 0) continue
+    const low = lowOnes(first, highest) | (lowOnes(second, highest) << 16)
+    return at + <usize>ctz(low | (lowOnes(third, highest) << 32) | (lowOnes(fourth, highest) << 48))
   }
   return end
 }
 
-/** Whether any of 64 bytes may end a line: the lowest of them is no higher than CR. */
-function hasControl(at: usize): bool {
-  const first = i8x16.min_u(v128.load(at), v128.load(at, 16))
-  const second = i8x16.min_u(v128.load(at, 32), v128.load(at, 48))
-  return v128.any_true(i8x16.le_u(i8x16.min_u(first, second), i8x16.splat(0x0d)))
+/** A bit for each of 16 bytes. */
+@inline
+function lowOnes(bytes: v128, highest: v128): u64 {
+  return <u64>i8x16.bitmask(i8x16.le_u(bytes, highest))
 }
 
-/** A bit for each of 16 bytes: it is LF or CR. */
-function endsOf(at: usize): u64 {
-  const bytes = v128.load(at)
-  const ends = v128.or(i8x16.eq(bytes, i8x16.splat(0x0a)), i8x16.eq(bytes, i8x16.splat(0x0d)))
-  return <u64>i8x16.bitmask(ends)
-}
+/** As many go one by one before it pays to look for a second place. */
+const FEW: i32 = 4
+/** How far that is looked for. */
+const MAX_LOOK: usize = 2_048
 
 /**
  * From the beginning of an event: passes over whole ones that begin with the head, `length` bytes, and consist of that and
- * one line of data. Answers where another one begins, or one that is not whole in here.
+ * one line of data. Answers where another one begins, or one that is not whole in here. Where an event begins is known only
+ * once the one before was read, and a processor waits for that: so it goes on from two places in turns, from one half of
+ * the text and from the other.
  */
 export function skipEvents(from: usize, end: usize, length: i32): usize {
+  const highest = i8x16.splat(0x0d)
   let at = from
-  while (at + length <= end && beginsWithHead(at, length) && isData(at + length)) {
-    const line = lineEnd(at + length, end)
-    if (line + 1 >= end || load<u8>(line) != 0x0a || load<u8>(line + 1) != 0x0a) break
-    at = line + 2
+  let middle = end
+  let ahead = end
+  for (let count = 1; at < middle; count++) {
+    const next = eventEnd(at, end, length, highest)
+    if (next == at) return at
+    at = next
+    if (count == FEW) {
+      middle = eventBegin((at + end) >> 1, end)
+      ahead = middle
+    } else if (count > FEW) ahead = eventEnd(ahead, end, length, highest)
   }
+  let next = ahead
+  do {
+    at = next
+    next = eventEnd(at, end, length, highest)
+  } while (next != at)
   return at
 }
 
+/** Where an event begins for sure, since a blank line stands before it; `end` where none does so soon. */
+function eventBegin(from: usize, end: usize): usize {
+  const limit = min(end, from + MAX_LOOK)
+  let at = from
+  do {
+    at = lineEnd(at, limit) + 1
+  } while (at < limit && load<u16>(at - 1) != 0x0a0a)
+  return at < limit ? at + 1 : end
+}
+
+/** Of an event to pass over; `at`, where none such begins, or what a tab stands in, or it is not whole in here. */
+@inline
+function eventEnd(at: usize, end: usize, length: i32, highest: v128): usize {
+  if (at + length > end || !beginsWithHead(at, length) || !isData(at + length)) return at
+  const line = lowByte(at + length, end, highest)
+  return line + 1 < end && load<u16>(line) == 0x0a0a ? line + 2 : at
+}
+
 /** Of a line that is whole in here; the end of another may be older text. */
+@inline
 function isData(at: usize): bool {
   return load<u32>(at) == 0x61746164 && load<u8>(at + 4) == 0x3a
 }
 
 /** Sixteen at a time: the last of them may overlap those before. A head is no shorter. */
+@inline
 function beginsWithHead(at: usize, length: i32): bool {
   const last = length - 16
-  let differs = v128.xor(v128.load(at + last), v128.load(HEAD + last))
-  for (let i = 0; i < last; i += 16) {
+  const begins = v128.xor(v128.load(at), v128.load(HEAD))
+  let differs = v128.or(begins, v128.xor(v128.load(at + last), v128.load(HEAD + last)))
+  for (let i = 16; i < last; i += 16) {
     differs = v128.or(differs, v128.xor(v128.load(at + i), v128.load(HEAD + i)))
   }
   return !v128.any_true(differs)
