@@ -12,7 +12,7 @@ import { bindingOf, bodyOf, portTo } from './router.ts'
 import { median } from './types.ts'
 import type { Benchmark, Figure } from './types.ts'
 
-const REPEATS = 5
+const REPEATS = 25
 
 export const gatewayFirstByte: Benchmark = {
   name: 'gateway',
