@@ -46,11 +46,13 @@ export async function answerStream({ answer, response, protocol, notes, key }: A
   // With the head leaves what has come by now, often the whole of a short answer; else it goes alone.
   if (notes.bytesOut === 0) response.write(NOTHING)
   const end = await relayed
-  const isUnfinished = isEvents && readable && watch.terminal() === null
-  if (end === 'ended' && !isUnfinished) response.end()
-  else if (end !== 'agent_gone' && isUnfinished && watch.atBoundary()) response.end(disconnectEvent(protocol))
-  else cutLater(response)
+  // An end waits for the copy, which is as good as read by now: it tells whether it is one.
   const isRead = readable || (await copy?.over()) === true
+  const isUnfinished = isEvents && isRead && watch.terminal() === null
+  const canBeTold = readable && watch.atBoundary()
+  if (end === 'ended' && !isUnfinished) response.end()
+  else if (end !== 'agent_gone' && isUnfinished && canBeTold) response.end(disconnectEvent(protocol))
+  else cutLater(response)
   notes.summary = isRead ? watch.summary() : null
   notes.end = endOf(end, isRead ? watch.terminal() : null, { isEvents, isUnfinished })
   if (notes.end === 'upstream_disconnected') notes.code = 'upstream_disconnected'

@@ -27,8 +27,11 @@ export function createPeerCheck(options: { uid: number | null; log: Log }): (soc
       listed ||= findOwner(table, own, other) !== null
     }
     if (listed) return 'other_user'
-    if (!warned) options.log.warn('the owner of a local connection cannot be read; every local user is admitted')
-    warned = true
+    // A connection that is gone has no row, and says nothing about others.
+    if (!warned && !socket.destroyed) {
+      options.log.warn('the owner of a local connection cannot be read; every local user is admitted')
+      warned = true
+    }
     return 'unknown'
   }
 }

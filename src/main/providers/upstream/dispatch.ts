@@ -1,4 +1,5 @@
 /** One request through undici's dispatcher: the answer's head as a promise, its body as it comes. */
+import { errors } from 'undici'
 import type { Dispatcher } from 'undici'
 import { createAnswerBody } from './answer-body.ts'
 import type { AnswerBody, WritableBody } from './answer-body.ts'
@@ -14,19 +15,22 @@ export interface DispatchAnswer {
 /**
  * undici's own `request` does the same with an async resource and a richer stream, a good part of what a short exchange
  * takes. Rejects with undici's error, or at once with the signal's reason; a request that still waits for a connection
- * then is dropped before its first byte.
+ * then is dropped before its first byte. undici waits for a head anew behind each answer that only informs (1xx): from the
+ * first of those on, the head has `headMs` in all.
  */
 export function dispatch(
   dispatcher: Dispatcher,
   options: Dispatcher.DispatchOptions,
-  signal: AbortSignal,
+  { signal, headMs }: { signal: AbortSignal; headMs: number },
 ): Promise<DispatchAnswer> {
   return new Promise((resolve, reject) => {
     let running: Dispatcher.DispatchController | null = null
     let body: WritableBody | null = null
     const memory = createChunkMemory()
+    let tooLate: NodeJS.Timeout | undefined
 
     const abort = (): void => {
+      clearTimeout(tooLate)
       const reason = asError(signal.reason)
       if (body === null) reject(signal.reason)
       else body.fail(reason)
@@ -41,7 +45,11 @@ export function dispatch(
         if (signal.aborted) controller.abort(asError(signal.reason))
       },
       onResponseStart(controller, status, headers) {
-        if (status < 200) return
+        if (status < 200) {
+          tooLate ??= setTimeout(() => controller.abort(new errors.HeadersTimeoutError()), headMs)
+          return
+        }
+        clearTimeout(tooLate)
         body = createAnswerBody({
           pause: () => controller.pause(),
           resume: () => controller.resume(),
@@ -60,6 +68,7 @@ export function dispatch(
       },
       onResponseError(_controller, error) {
         if (body !== null) return body.ended(error)
+        clearTimeout(tooLate)
         forget()
         reject(error)
       },

@@ -1,7 +1,7 @@
 /** The pool that carries requests to Providers. */
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import { Agent, Pool, ProxyAgent } from 'undici'
+import { Agent, errors, Pool, ProxyAgent } from 'undici'
 import type { Dispatcher } from 'undici'
 import { AppError } from '../../../shared/errors.ts'
 import { blockedError, judgeHost } from './addresses.ts'
@@ -111,7 +111,7 @@ export function createUpstream(deps: UpstreamDeps = {}): Upstream {
       answer = await dispatch(
         proxy === null ? agent : throughProxy(proxy),
         { origin, path: pathname + search, method: request.method, headers, body },
-        signal,
+        { signal, headMs: bounds.headersTimeout },
       )
     } catch (error) {
       throw transportError(error, signal, deps.hintFor?.(url) ?? null)
@@ -163,14 +163,19 @@ function transportError(error: unknown, signal: AbortSignal, hint: string | null
   if (code === 'UND_ERR_HEADERS_TIMEOUT') {
     return new AppError('upstream_timeout', 'The Provider did not answer in time.', { cause: error })
   }
-  const said = NO_HTTP.test(code)
+  const said = isNoHttp(error, code)
     ? 'What the Provider answers cannot be read as HTTP. Check its address.'
     : `The Provider cannot be reached. ${hint ?? 'Check its address and the network.'}`
   return new AppError('upstream_unreachable', said, { detail: code, cause: error })
 }
 
-/** The parser's own codes. */
-const NO_HTTP = /^HPE_|^UND_ERR_HEADERS_OVERFLOW$/
+/** Two lengths that differ; a status below 100, which undici asserts away. */
+const NO_HTTP = new Set(['UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'ERR_ASSERTION'])
+
+/** Not all of the parser's errors have a code of their own. */
+function isNoHttp(error: unknown, code: string): boolean {
+  return error instanceof errors.HTTPParserError || NO_HTTP.has(code)
+}
 
 /** Our own lookup's refusal, which the socket hands on as it is or inside an aggregate. */
 function findAppError(error: unknown): AppError | null {

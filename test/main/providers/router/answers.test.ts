@@ -342,6 +342,18 @@ describe('an upstream that goes away', () => {
     expect(await ends(DELTA + 'data: {"ty')({}, '/v1/responses')).toMatchObject({ complete: false })
   })
 
+  test('PR-A74 a packed stream that ends before its last word is cut: no event of ours can follow', async () => {
+    const body = gzipSync(DELTA)
+    await using upstream = await startUpstream((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' })
+      response.end(body)
+    })
+    await using to = await startRouter({ baseUrl: upstream.url })
+    const reply = await call(to, { path: '/v1/responses', body: BODY })
+    expect([reply.complete, reply.body.equals(body)]).toEqual([false, true])
+    expect((await to.exchange()).end).toBe('upstream_disconnected')
+  })
+
   test('a failed response ends its stream, and its error is kept', async () => {
     const failed =
       'event: response.failed\ndata: {"type":"response.failed","response":{"id":"r","error":{"code":"server_error"}}}\n\n'

@@ -1,11 +1,13 @@
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, createServer } from 'node:net'
+import type { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { createBufferPool } from '../../../../src/main/providers/router/budget.ts'
 import { retryAfterMs } from '../../../../src/main/providers/router/exchange-notes.ts'
-import { findOwner } from '../../../../src/main/providers/router/peer.ts'
+import { createPeerCheck, findOwner } from '../../../../src/main/providers/router/peer.ts'
 import { createFakeClock } from '../../../support/clock.ts'
-import { answerEvents, call, open, startRouter, startUpstream } from './support.ts'
+import { createMemoryLog } from '../../../support/log.ts'
+import { answerEvents, call, listen, open, startRouter, startUpstream } from './support.ts'
 
 const BODY = '{"model":"model-a"}'
 const OPEN_STREAM = 'event: x\ndata: {}\n\n'
@@ -119,6 +121,20 @@ describe('small readings', () => {
     expect([ownerOf(0xc002), ownerOf(0xc002, '127.0.0.2')]).toEqual([null, 1_000])
     // What was closed is printed as root's.
     expect(ownerOf(0xc003)).toBe(null)
+  })
+
+  test('a connection that dies while its owner is looked up says nothing about others', async () => {
+    const log = createMemoryLog()
+    const arrived = Promise.withResolvers<Socket>()
+    const server = createServer((socket) => arrived.resolve(socket))
+    const agent = connect(await listen(server), '127.0.0.1').on('error', () => undefined)
+    const socket = await arrived.promise
+    const verdict = createPeerCheck({ uid: 1_000_000, log })(socket)
+    agent.resetAndDestroy()
+    socket.destroy()
+    expect(await verdict).not.toBe('same_user')
+    expect(log.entries).toEqual([])
+    server.close()
   })
 
   test('a retry hint is milliseconds, seconds or a date', () => {

@@ -37,8 +37,11 @@ const RESPONSES = { path: '/v1/responses', body: '{"model":"model-a"}' }
 describe('an upstream that misbehaves', () => {
   test.each([
     ['no HTTP at all', 'what is this\r\n\r\n'],
+    ['nothing that has letters', '\0\u0001garbage\r\n\r\n'],
     ['a header without a name', 'HTTP/1.1 200 OK\r\n: x\r\n\r\n'],
     ['a head without an end', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(200_000)}`],
+    ['no status that there is', 'HTTP/1.1 099 No\r\n\r\n'],
+    ['a header that is folded', 'HTTP/1.1 200 OK\r\nx: y\r\n z\r\n\r\n'],
     ['two lengths that differ', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'],
   ])('%s where the head should be is a 502, once', async (_what, bytes) => {
     let asked = 0
@@ -50,6 +53,28 @@ describe('an upstream that misbehaves', () => {
     await using to = await startRouter({ baseUrl: provider.url })
     const reply = await call(to, RESPONSES)
     expect([reply.status, reply.headers['x-wheelhouse-error'], asked]).toEqual([502, 'upstream_unreachable', 1])
+    expect(reply.text).toContain('cannot be read as HTTP')
+  })
+
+  test('one that only ever informs has as long for its head as one that is silent', async () => {
+    await using provider = await startBytes((socket) => {
+      const drip = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 20)
+      socket.once('close', () => clearInterval(drip))
+    })
+    await using to = await startRouter({ baseUrl: provider.url, upstream: { headMs: 200 } })
+    const reply = await call(to, RESPONSES)
+    expect([reply.status, reply.headers['x-wheelhouse-error']]).toEqual([400, 'upstream_timeout'])
+  })
+
+  test('an answer that comes behind some that inform is the answer, however long it takes after its head', async () => {
+    await using provider = await startBytes((socket, heard) => {
+      if (!heard.startsWith('POST ')) return
+      socket.write('HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\ncontent-type: application/json\r\n')
+      socket.write('content-length: 2\r\n\r\n{')
+      setTimeout(() => socket.write('}'), 150)
+    })
+    await using to = await startRouter({ baseUrl: provider.url, upstream: { headMs: 50 } })
+    expect(await call(to, RESPONSES)).toMatchObject({ status: 200, text: '{}', complete: true })
   })
 
   test('an idle connection that it closes as the next request is written is a 502, and nothing is sent again', async () => {
