@@ -1,6 +1,6 @@
 import { request as httpRequest, createServer } from 'node:http'
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { zstdCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Providers } from '../../../src/main/providers/index.ts'
@@ -260,6 +260,43 @@ describe('the machine gateway', () => {
     await send(port, '/v1/responses', { headers: auth(), body: BODY })
     expect(providers.requests()).toHaveLength(1)
   })
+})
+
+test('a new key reaches every file that can be written, and the one that cannot is named', async () => {
+  let told = 0
+  const { world } = await openGatewayWorld()
+  await using _world = world
+  const settings = world.dir.at('claude-home', 'settings.json')
+  const config = world.dir.at('codex-home', 'config.toml')
+  world.environment['CLAUDE_CONFIG_DIR'] = world.dir.at('claude-home')
+  const { providers } = await world.open()
+  const gateway = providers.gateway()
+  for (const client of ['codex', 'claude'] as const) {
+    const { digest } = await gateway.takeover(client).plan()
+    await gateway.takeover(client).enable({ digest })
+  }
+  const [oldConfig, oldSettings] = [readFileSync(config, 'utf8'), readFileSync(settings, 'utf8')]
+  chmodSync(config, 0o400)
+  providers.onGatewayChange(() => (told += 1))
+  const error = await errorOf(gateway.rotateKey())
+  expect(error).toMatchObject({ code: 'takeover_config_unwritable', cause: { code: 'takeover_config_unwritable' } })
+  expect(error?.message).toContain('The gateway has a new key')
+  expect(error?.message).toContain(`${config} (it is read-only)`)
+  expect(error?.message).not.toContain(settings)
+  expect(told).toBeGreaterThan(0)
+  expect(readFileSync(config, 'utf8')).toBe(oldConfig)
+  expect(readFileSync(settings, 'utf8')).not.toBe(oldSettings)
+  const states = async () => (await gateway.status()).takeovers.map(({ state, detail }) => [state, detail])
+  expect(await states()).toEqual([
+    ['drifted', 'address_changed'],
+    ['active', null],
+  ])
+  chmodSync(config, 0o600)
+  await gateway.takeover('codex').repair()
+  expect(await states()).toEqual([
+    ['active', null],
+    ['active', null],
+  ])
 })
 
 test('PR-A87 a cold install listens nowhere; enabling takes the default; disabling goes on listening', async () => {

@@ -71,7 +71,8 @@ export interface MachineGateway {
   setUpstream(client: TakeoverClient, connectionId: string | null): Promise<PersistOutcome>
   /**
    * A new local key. The old one opens nothing from then on; the files that are taken over get the new one, but for those
-   * that a person changed: they wait for a repair. @throws AppError `credential_store_unavailable`, `credential_store_failed`.
+   * that a person changed: they wait for a repair. @throws AppError `credential_store_unavailable`, `credential_store_failed`;
+   * as a takeover's `repair`: there is a new key, and the files that the message names still hold the old one.
    */
   rotateKey(): Promise<PersistOutcome>
   /** A switch of the client's Provider: the gateway goes along where it serves that client. */
@@ -171,11 +172,20 @@ export async function openMachineGateway(deps: MachineGatewayDeps): Promise<Mach
   /** A crash between the two is made good by the next start, which finds files with another key than its own. */
   async function rotateKey(): Promise<PersistOutcome> {
     const outcomes = [(await lock.run(makeKey)).outcome]
+    const locked: LockedOut[] = []
+    // The new key counts already: a file that cannot be written must not keep it from the others.
     for (const client of CLIENTS) {
-      const { enabled, detail } = await takeovers[client].status()
-      if (enabled && detail === 'address_changed') outcomes.push((await takeovers[client].repair()).outcome)
+      const { enabled, detail, configPath } = await takeovers[client].status()
+      if (!enabled || detail !== 'address_changed') continue
+      try {
+        outcomes.push((await takeovers[client].repair()).outcome)
+      } catch (error) {
+        log.warn('a config file could not be given the new key', { client, error })
+        locked.push({ configPath, error })
+      }
     }
     deps.onChange()
+    if (locked.length > 0) throw lockedOut(locked)
     return { applied: true, durable: outcomes.every(({ durable }) => durable) }
   }
 
@@ -290,6 +300,32 @@ export async function openMachineGateway(deps: MachineGatewayDeps): Promise<Mach
       )
     },
   }
+}
+
+/** A file that still holds the old key, and why. */
+interface LockedOut {
+  readonly configPath: string
+  readonly error: unknown
+}
+
+function lockedOut(files: readonly LockedOut[]): AppError {
+  const [first] = files
+  const names = files.map(({ configPath, error }) => `${configPath} (${whyOf(error)})`).join(' and ')
+  const code = first?.error instanceof AppError ? first.error.code : 'internal'
+  return new AppError(
+    code,
+    `The gateway has a new key, but the old one, which opens nothing any more, still stands in ${names}. Repair it there once that is mended.`,
+    { cause: first?.error },
+  )
+}
+
+/** Its own message may say that nothing was changed. */
+function whyOf(error: unknown): string {
+  if (!(error instanceof AppError)) return 'the log has the details'
+  if (error.code === 'storage_full') return 'the disk is full'
+  return error.code === 'takeover_config_unwritable' && error.detail !== undefined
+    ? error.detail
+    : 'it could not be written'
 }
 
 async function fingerprint(path: string): Promise<string> {
