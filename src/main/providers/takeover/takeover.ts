@@ -171,7 +171,27 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
     next: TakeoverRecord,
     work: () => Promise<PersistOutcome>,
   ): Promise<PersistOutcome[]> {
-    const said = await records.save(next)
+    return await carriedOut(await records.save(next), before, work)
+  }
+
+  /** As `announced`, but where the record cannot be written, the file is changed all the same: it is not to wait for that. */
+  async function announcedAtBest(
+    before: TakeoverRecord,
+    next: TakeoverRecord,
+    work: () => Promise<PersistOutcome>,
+  ): Promise<PersistOutcome[]> {
+    const said = await records.save(next).catch((error: unknown) => {
+      log.warn('what becomes of a takeover could not be recorded first', { client, error })
+      return null
+    })
+    return said === null ? [await work()] : await carriedOut(said, before, work)
+  }
+
+  async function carriedOut(
+    said: PersistOutcome,
+    before: TakeoverRecord | null,
+    work: () => Promise<PersistOutcome>,
+  ): Promise<PersistOutcome[]> {
     try {
       return [said, await work()]
     } catch (error) {
@@ -205,8 +225,9 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
   ): Promise<PersistOutcome> {
     const { record, backup } = of
     const written = isOn(record) ? record : null
+    const old = backup === null ? null : decodeConfig(backup, file.path)
     const removed = projector.remove(file.text, written, {
-      backup: backup === null ? null : decodeConfig(backup, file.path),
+      backup: old,
       force: of.force === true,
       target: null,
     })
@@ -219,15 +240,21 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
       await removeEmptyFolders(record?.createdFolders ?? [])
       return outcome
     }
-    const outcomes = record === null ? [await cut()] : await announced(record, { ...record, phase: 'disabling' }, cut)
+    // Taking our lines out needs nothing of the data folder: one that is full must not keep the client at a dead gateway.
+    const outcomes =
+      record === null ? [await cut()] : await announcedAtBest(record, { ...record, phase: 'disabling' }, cut)
     failpoints.hit('takeover.after_removal')
     if (record !== null) {
-      const detail = removed.detail
+      // Given back earlier, which could not be recorded: there is nothing in it that the person changed.
+      const detail = file.text === old ? null : removed.detail
+      const off: TakeoverRecord = {
+        ...switchedOff(record),
+        ...(of.resumeOnStart ? { resumeOnStart: true } : {}),
+        ...(isKept(detail) ? { detail } : {}),
+      }
       outcomes.push(
-        await records.save({
-          ...switchedOff(record),
-          ...(of.resumeOnStart ? { resumeOnStart: true } : {}),
-          ...(isKept(detail) ? { detail } : {}),
+        await records.save(off).catch((error: unknown) => {
+          throw written === null ? error : offButUnrecorded(file.path, error)
         }),
       )
     }
@@ -384,6 +411,20 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
       })
     },
   }
+}
+
+/** The storage's own error says that nothing was changed. */
+function offButUnrecorded(path: string, error: unknown): unknown {
+  if (!(error instanceof AppError)) return error
+  const [why, mend] =
+    error.code === 'storage_full'
+      ? ['the disk is full', 'Free some space']
+      : ['its record cannot be written', 'Mend that']
+  return new AppError(
+    error.code,
+    `${path} no longer leads to Wheelhouse, but that could not be recorded: ${why}. It is shown as drifted until then. ${mend}, then switch it off again.`,
+    { ...(error.detail === undefined ? {} : { detail: error.detail }), cause: error },
+  )
 }
 
 const WHOLE: PersistOutcome = { applied: true, durable: true }

@@ -12,8 +12,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { codeOf } from '../support.ts'
+import { codeOf, errorOf } from '../support.ts'
 import { ADDRESS, BLOCK, createTakeoverWorld, KEY, LINE, URL_LINE } from './support.ts'
+import type { World } from './support.ts'
 
 const crlf = (text: string): string => text.replaceAll('\n', '\r\n')
 
@@ -324,6 +325,89 @@ describe('PR-A60 Codex: what is written, and how it goes back', () => {
     expect(world.read()).toBe(on)
     await world.takeover.disable()
     expect(world.read()).toBe('a = 1\n')
+  })
+
+  /** The disk of the data folder alone is full, at these writes: the record, the config file, the record. */
+  function fillAt(world: World, full: readonly number[]): void {
+    let writes = 0
+    world.fileFailpoints.onHit('before_write', () => {
+      writes += 1
+      if (full.includes(writes)) throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
+    })
+  }
+
+  const takeovers = [
+    ['codex', 'provider_table', 'model_provider = "mine" # why\n\na = 1'],
+    ['codex', 'base_url', 'model_provider = "mine"\r\na = 1'],
+    ['claude', 'env', '{ "env": { "ANTHROPIC_BASE_URL": "https://mine" } }'],
+  ] as const
+
+  test.each(takeovers)('a full data disk keeps no file of %s at the gateway, as %s', async (client, kind, old) => {
+    using world = createTakeoverWorld(client, kind)
+    world.write(old)
+    await world.enable()
+    fillAt(world, [1, 3])
+    const error = await errorOf(world.takeover.disable())
+    expect(error).toMatchObject({ code: 'storage_full', cause: { code: 'storage_full' } })
+    expect(error?.message).toContain(`${world.path} no longer leads to Wheelhouse, but that could not be recorded`)
+    expect(world.read()).toBe(old)
+    fillAt(world, [])
+    const next = world.open()
+    await next.start()
+    expect(await next.status()).toMatchObject({ state: 'drifted', enabled: true })
+    expect(world.read()).toBe(old)
+    await next.disable()
+    expect(await next.status()).toMatchObject({ state: 'inactive', detail: null, enabled: false })
+    expect(world.read()).toBe(old)
+  })
+
+  test.each(takeovers)('a quit with a full data disk switches %s off, as %s', async (client, kind, old) => {
+    using world = createTakeoverWorld(client, kind)
+    world.write(old)
+    await world.enable()
+    fillAt(world, [1, 3])
+    expect(await codeOf(world.takeover.stop({ keep: false }))).toBe('storage_full')
+    expect(world.read()).toBe(old)
+  })
+
+  test('a record that can be written again in time is as any other', async () => {
+    using world = createTakeoverWorld()
+    world.write('a = 1\n')
+    await world.enable()
+    fillAt(world, [1])
+    await world.takeover.stop({ keep: false })
+    expect(world.read()).toBe('a = 1\n')
+    const next = world.open()
+    await next.start()
+    expect((await next.status()).state).toBe('active')
+    fillAt(world, [1])
+    expect((await next.disable()).status).toMatchObject({ state: 'inactive', detail: null })
+    expect(world.read()).toBe('a = 1\n')
+  })
+
+  test('where only the end cannot be recorded, the next start records it', async () => {
+    using world = createTakeoverWorld()
+    world.write('a = 1\n')
+    await world.enable()
+    fillAt(world, [3])
+    expect(await codeOf(world.takeover.disable())).toBe('storage_full')
+    expect((await world.takeover.status()).state).toBe('drifted')
+    const next = world.open()
+    await next.start()
+    expect((await next.status()).state).toBe('inactive')
+    expect(world.read()).toBe('a = 1\n')
+  })
+
+  test('a full disk that holds the config file too leaves both as they were', async () => {
+    using world = createTakeoverWorld()
+    world.write('a = 1\n')
+    await world.enable()
+    const recorded = (): string => readFileSync(world.recordPath, 'utf8')
+    const [on, record] = [world.read(), recorded()]
+    fillAt(world, [1, 2, 3])
+    expect(await codeOf(world.takeover.disable())).toBe('storage_full')
+    expect([world.read(), recorded()]).toEqual([on, record])
+    expect((await world.takeover.status()).state).toBe('active')
   })
 
   test('PR-T17 the mode is kept, and a world-readable file is warned of', async () => {
