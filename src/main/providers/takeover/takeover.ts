@@ -24,6 +24,7 @@ import { hunksOf } from './hunks.ts'
 import { isKept, switchedOff } from './record.ts'
 import type { TakeoverRecord } from './record.ts'
 import type { Takeover, TakeoverDeps, Wanted } from './ports.ts'
+import { leadsElsewhere, offButUnrecorded } from './refusals.ts'
 import { createStatusReader, isOn } from './status.ts'
 import { decodeConfig } from './text.ts'
 import type { Applied, ProjectionKind, TakeoverChange } from './types.ts'
@@ -78,17 +79,13 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
     const kind = wanted.kind ?? found ?? (await deps.preferredKind())
     const keepLogin = kind === 'provider_table' && (wanted.keepLogin ?? (on && record.keepLogin === true))
     if (found !== null && found !== kind) {
+      if (!on) throw leadsElsewhere(path)
       throw new AppError('takeover_conflict', 'Switch takeover off before you change how it is written.')
     }
     const target = { ...(await gateway.target()), keepLogin }
     const applied = projector.apply(file.text, kind, target, on ? record : null)
     // What stood there before it, only who wrote it knows.
-    if (found !== null && !on && applied.splices.length > 0) {
-      throw new AppError(
-        'takeover_conflict',
-        `${path} leads to another Wheelhouse, or to an earlier one. Switch it off there; where that is gone, repair it here first.`,
-      )
-    }
+    if (found !== null && !on && applied.splices.length > 0) throw leadsElsewhere(path)
     return { file, kind, keepLogin, applied }
   }
 
@@ -411,20 +408,6 @@ export function createTakeover(deps: TakeoverDeps): Takeover {
       })
     },
   }
-}
-
-/** The storage's own error says that nothing was changed. */
-function offButUnrecorded(path: string, error: unknown): unknown {
-  if (!(error instanceof AppError)) return error
-  const [why, mend] =
-    error.code === 'storage_full'
-      ? ['the disk is full', 'Free some space']
-      : ['its record cannot be written', 'Mend that']
-  return new AppError(
-    error.code,
-    `${path} no longer leads to Wheelhouse, but that could not be recorded: ${why}. It is shown as drifted until then. ${mend}, then switch it off again.`,
-    { ...(error.detail === undefined ? {} : { detail: error.detail }), cause: error },
-  )
 }
 
 const WHOLE: PersistOutcome = { applied: true, durable: true }

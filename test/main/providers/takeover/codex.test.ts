@@ -607,7 +607,13 @@ describe('PR-A60 Codex: what is written, and how it goes back', () => {
       await world.enable()
       renameSync(world.recordPath, `${world.recordPath}.other`)
       world.gateway.address = '127.0.0.1:40000'
-      expect(await codeOf(world.enable())).toBe('takeover_conflict')
+      for (const asked of ['provider_table', 'base_url'] as const) {
+        const refusal = await errorOf(world.takeover.plan({ kind: asked }))
+        expect([refusal?.code, refusal?.message]).toEqual([
+          'takeover_conflict',
+          expect.stringContaining('Switch it off there'),
+        ])
+      }
       renameSync(`${world.recordPath}.other`, world.recordPath)
       world.gateway.address = ADDRESS
       await world.takeover.disable()
