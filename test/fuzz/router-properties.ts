@@ -201,10 +201,11 @@ const sameLong = fc.property(event, sizes, (said, cuts) => {
   )
 })
 
-const summaries = fc.property(fc.string({ unit: 'binary' }), sizes, (text, cuts) => {
+const summaries = fc.asyncProperty(fc.string({ unit: 'binary' }), sizes, async (text, cuts) => {
   const item = JSON.stringify({ type: 'compaction', encrypted_content: sealSummary(text) })
   const chunks = pieces(Buffer.from(`{"model":"m","input":[1,${item},null]}`), cuts)
-  const { splices } = compactionEdits({ routeProtocol: 'responses', preset: 'openai' }, chunks)
+  const binding = { routeProtocol: 'responses', preset: 'openai' } as const
+  const { splices } = await compactionEdits(binding, chunks, () => Promise.resolve())
   const out: unknown = JSON.parse(Buffer.concat(applySplices(chunks, splices)).toString())
   // A lone surrogate has no UTF-8 form.
   const said = { type: 'message', role: 'user', content: [{ type: 'input_text', text: text.toWellFormed() }] }

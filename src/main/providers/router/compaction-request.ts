@@ -3,6 +3,8 @@
  * the trigger becomes a question for a summary, and the summary travels as an item of ours (`whc1.`). None of those ever
  * goes upstream: in later requests it is the text again.
  */
+import { readInTurns } from './body-pass.ts'
+import type { Pace } from './body-pass.ts'
 import { createPathVisitor } from './json-paths.ts'
 import { createJsonScanner } from './json-scanner.ts'
 import type { Splice } from './splices.ts'
@@ -27,11 +29,15 @@ export function sealSummary(text: string): string {
   return OUR_COMPACTION + Buffer.from(text, 'utf8').toString('base64url')
 }
 
-/** `chunks`: a whole body that the request reader took. It is read once more: only where that met an item of this kind. */
-export function compactionEdits(
+/**
+ * `chunks`: a whole body that the request reader took. It is read once more: only where that met an item of this kind.
+ * @throws as `pace`.
+ */
+export async function compactionEdits(
   { routeProtocol, preset }: Pick<RouteBinding, 'routeProtocol' | 'preset'>,
   chunks: readonly Uint8Array[],
-): CompactionEdits {
+  pace: Pace,
+): Promise<CompactionEdits> {
   if (routeProtocol !== 'responses') return NO_COMPACTION
   const splices: Splice[] = []
   let asks = false
@@ -63,7 +69,7 @@ export function compactionEdits(
     }),
     3,
   )
-  for (const chunk of chunks) scanner.write(chunk)
+  await readInTurns(chunks, (piece) => scanner.write(piece), pace)
   scanner.end()
   if (asks && tools !== null) splices.push(tools)
   return { splices, asks }

@@ -125,7 +125,7 @@ async function askOne(
   { taken, own, candidate, index }: Pick<Turns, 'taken' | 'own'> & { candidate: Candidate; index: number },
 ): Promise<Served> {
   const { binding } = candidate
-  const onward = index === 0 ? taken.onward : taken.onwardFor(binding)
+  const onward = index === 0 ? taken.onward : await taken.onwardFor(binding)
   const account = await (index === 0 ? own : accountOf(deps, call, binding))
   const answer = await send(deps, call, account, onward, binding)
   return { answer, key: account.key, onward, candidate, index }

@@ -1,5 +1,7 @@
 /** What a Provider's Responses API is known to lack: said before the request, by place and type, never with its text. */
 import { AppError } from '../../../shared/errors.ts'
+import { readInTurns } from './body-pass.ts'
+import type { Pace } from './body-pass.ts'
 import { createPathVisitor } from './json-paths.ts'
 import type { JsonPath } from './json-paths.ts'
 import { createJsonScanner } from './json-scanner.ts'
@@ -18,11 +20,12 @@ const BY_PRESET: Readonly<Record<string, Unsupported>> = {
   },
 }
 
-/** @throws AppError `responses_feature_unsupported`. */
-export function checkFeatures(
+/** @throws AppError `responses_feature_unsupported`; as `pace`. */
+export async function checkFeatures(
   { preset, routeProtocol }: Pick<RouteBinding, 'preset' | 'routeProtocol'>,
   chunks: readonly Uint8Array[],
-): void {
+  pace: Pace,
+): Promise<void> {
   const unsupported = routeProtocol === 'responses' ? BY_PRESET[preset] : undefined
   if (unsupported === undefined) return
   let index = -1
@@ -50,6 +53,6 @@ export function checkFeatures(
     }),
     3,
   )
-  for (const chunk of chunks) scanner.write(chunk)
+  await readInTurns(chunks, (piece) => scanner.write(piece), pace)
   scanner.end()
 }

@@ -3,6 +3,8 @@ import { AppError } from '../../../shared/errors.ts'
 import type { Clock } from '../../platform/types.ts'
 import { takeBody } from './body.ts'
 import type { TakenBody } from './body.ts'
+import { createRequestPace, readInTurns } from './body-pass.ts'
+import type { Pace } from './body-pass.ts'
 import type { BufferBudget } from './budget.ts'
 import { NO_COMPACTION, compactionEdits } from './compaction-request.ts'
 import { planEdits } from './edits.ts'
@@ -11,7 +13,7 @@ import type { ExchangeNotes } from './exchange-notes.ts'
 import { checkFeatures } from './features.ts'
 import { createRequestReader } from './request-reader.ts'
 import type { RequestFacts } from './request-reader.ts'
-import { applySplices } from './splices.ts'
+import { applySplicesInTurns } from './splices.ts'
 import type { ExchangeFlag, RouteBinding } from './types.ts'
 
 const BODY_MS = 60_000
@@ -33,8 +35,8 @@ export interface TakenRequest {
   readonly bytes: number
   /** All that was taken in for it. */
   readonly chunks: readonly Uint8Array[]
-  /** The same request for another candidate. @throws AppError: it cannot be made to fit. */
-  onwardFor(binding: RouteBinding): Onward
+  /** The same request for another candidate. @throws AppError: it cannot be made to fit; the signal's reason. */
+  onwardFor(binding: RouteBinding): Promise<Onward>
 }
 
 /** @throws AppError as `takeBody` and the request reader; `responses_feature_unsupported`. */
@@ -51,15 +53,17 @@ export async function takeRequest(
   notes.bytesIn = taken.wireBytes
   const facts = reader.end()
   notes.modelAsked = facts.model.text.slice(0, 256)
-  const onward = edited(binding, taken, facts, (modelId) => deps.port.isEnabledModel(binding, modelId))
+  const paceOf = (): Pace => createRequestPace(deps.clock, call.flight.signal)
+  const onward = await edited(binding, taken, facts, paceOf(), (id) => deps.port.isEnabledModel(binding, id))
   return {
     onward,
     bytes: taken.decoded === taken.wire ? taken.wireBytes : sizeOf(taken.decoded),
     chunks: chunksOf(taken),
-    onwardFor(other) {
-      const read = strips(other) === strips(binding) ? facts : readAgain(other, taken.decoded)
+    async onwardFor(other) {
+      const pace = paceOf()
+      const read = strips(other) === strips(binding) ? facts : await readAgain(other, taken.decoded, pace)
       // A candidate is asked for the one model that the rule names.
-      return edited(other, taken, read, () => false)
+      return edited(other, taken, read, pace, () => false)
     },
   }
 }
@@ -72,27 +76,28 @@ function strips({ historyPortability }: RouteBinding): boolean {
   return historyPortability !== null
 }
 
-function readAgain(binding: RouteBinding, decoded: readonly Uint8Array[]): RequestFacts {
+async function readAgain(binding: RouteBinding, decoded: readonly Uint8Array[], pace: Pace): Promise<RequestFacts> {
   const reader = createRequestReader({ protocol: binding.routeProtocol, strip: strips(binding) })
-  for (const chunk of decoded) reader.write(chunk)
+  await readInTurns(decoded, (piece) => reader.write(piece), pace)
   return reader.end()
 }
 
-function edited(
+async function edited(
   binding: RouteBinding,
   taken: TakenBody,
   facts: RequestFacts,
+  pace: Pace,
   isEnabledModel: (modelId: string) => boolean,
-): Onward {
+): Promise<Onward> {
   const { modelSent, splices, flags } = planEdits(binding, facts, isEnabledModel)
-  checkFeatures(binding, taken.decoded)
-  const compaction = facts.mayCompact ? compactionEdits(binding, taken.decoded) : NO_COMPACTION
-  const all = [...splices, ...compaction.splices]
+  await checkFeatures(binding, taken.decoded, pace)
+  const compaction = facts.mayCompact ? await compactionEdits(binding, taken.decoded, pace) : NO_COMPACTION
   const compacts = compaction.asks
   const said = { modelSent, flags: compacts ? [...flags, 'compacted' as const] : flags }
+  const all = [...splices, ...compaction.splices]
   // Nothing to change: the very bytes that came, still encoded.
   if (all.length === 0) return { ...said, body: taken.wire, keepEncoding: true, compacts: false }
-  return { ...said, body: applySplices(taken.decoded, all), keepEncoding: false, compacts }
+  return { ...said, body: await applySplicesInTurns(taken.decoded, all, pace), keepEncoding: false, compacts }
 }
 
 /** The very bytes that came; the model is read from a copy, and a body that is no JSON passes too. */
@@ -126,12 +131,13 @@ async function takeVerbatim(
   const as = (body: readonly Uint8Array[], keepEncoding: boolean, compacts = false): TakenRequest => {
     const flags = compacts ? ['compacted' as const] : []
     const onward = { body, keepEncoding, compacts, modelSent, flags }
-    return { onward, bytes: taken.wireBytes, chunks: chunksOf(taken), onwardFor: () => onward }
+    return { onward, bytes: taken.wireBytes, chunks: chunksOf(taken), onwardFor: () => Promise.resolve(onward) }
   }
   if (verbatim?.decodes !== true) return as(taken.wire, true)
   // Codex compacts there as it does on a route of ours.
-  const { splices, asks } = mayCompact ? compactionEdits(binding, taken.decoded) : NO_COMPACTION
-  if (splices.length > 0) return as(applySplices(taken.decoded, splices), false, asks)
+  const pace = createRequestPace(deps.clock, call.flight.signal)
+  const { splices, asks } = mayCompact ? await compactionEdits(binding, taken.decoded, pace) : NO_COMPACTION
+  if (splices.length > 0) return as(await applySplicesInTurns(taken.decoded, splices, pace), false, asks)
   return taken.decoded === taken.wire ? as(taken.wire, true) : as(taken.decoded, false)
 }
 
