@@ -70,7 +70,7 @@ export const takeover: Command = (args) => {
 }
 
 async function act(bridge: Bridge, action: Action, options: Options): Promise<{ json: unknown; text: string }> {
-  const { connections } = await bridge.call('providers.list', {})
+  const connections = await listConnections(bridge)
   const statusText = (gateway: GatewayView): string => statusOf(gateway, options.clients, connections)
   const [client = 'codex'] = options.clients
   const more = {
@@ -100,6 +100,16 @@ async function act(bridge: Bridge, action: Action, options: Options): Promise<{ 
   return { json: { gateway, durable }, text: statusText(gateway) }
 }
 
+/** Null: they cannot be read. A config file is given back all the same. */
+async function listConnections(bridge: Bridge): Promise<CatalogView['connections'] | null> {
+  try {
+    return (await bridge.call('providers.list', {})).connections
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'model_profiles_unavailable') return null
+    throw error
+  }
+}
+
 function planText(plan: TakeoverPlan): string {
   const hunks = plan.hunks.map(({ line, before, after }) =>
     [`@@ line ${line} @@`, ...before.map((each) => `-${each}`), ...after.map((each) => `+${each}`)].join('\n'),
@@ -111,7 +121,7 @@ function planText(plan: TakeoverPlan): string {
 function statusOf(
   gateway: GatewayView,
   clients: readonly GatewayClient[],
-  connections: CatalogView['connections'],
+  connections: CatalogView['connections'] | null,
 ): string {
   const head = gateway.listening ? `gateway: ${gateway.address}` : `gateway: not listening${reason(gateway.code)}`
   const lines = gateway.takeovers
@@ -124,9 +134,9 @@ function statusOf(
 function servedBy(
   { upstreams }: GatewayView,
   { client, enabled }: TakeoverView,
-  connections: CatalogView['connections'],
+  connections: CatalogView['connections'] | null,
 ): string[] {
-  if (!enabled) return []
+  if (!enabled || connections === null) return []
   const name = connections.find(({ id }) => id === upstreams[client])?.name
   return name === undefined
     ? ['  No Provider is selected for it, so its requests are refused. Pick one in Wheelhouse, Gateway.']

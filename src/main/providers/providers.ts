@@ -12,7 +12,7 @@ import { modelsOf, shownModels } from './models.ts'
 import { createSlots } from './credentials/slots.ts'
 import { createMutex } from './mutex.ts'
 import { fieldsFor, presetOf, protocolOf } from './presets.ts'
-import { openSystem } from './system.ts'
+import { openGatewayAlone, openSystem } from './system.ts'
 import type { ProvidersDeps, System } from './system.ts'
 import type { Applied, CatalogView, ClientId, ConnectionInput, Discovery, ProviderChoice, Providers } from './types.ts'
 import { catalogView, isReady } from './views.ts'
@@ -31,12 +31,24 @@ export function createProviders(deps: ProvidersDeps): Providers {
   const gatewayListeners = new Set<() => void>()
   let system: System | null = null
   let failure: AppError | null = null
+  /** Of a start that failed. */
+  let gatewayAlone: Pick<System, 'gateway' | 'gatewayOptions'> | null = null
   let surveyed = false
   let gatewayStarted: Promise<void> | null = null
 
   function open(): System {
     if (system !== null) return system
     throw failure ?? new AppError('model_profiles_unavailable', UNSTARTED)
+  }
+
+  function startGateway({ gateway, gatewayOptions }: Pick<System, 'gateway' | 'gatewayOptions'>): void {
+    gatewayStarted = gateway.start({ resume: gatewayOptions.resume })
+    gatewayStarted.catch((error: unknown) => log.error('the gateway did not start', { error }))
+  }
+
+  async function stopGateway({ gateway, gatewayOptions }: Pick<System, 'gateway' | 'gatewayOptions'>): Promise<void> {
+    await gatewayStarted?.catch(() => undefined)
+    await gateway.stop({ keepTakeover: gatewayOptions.keepTakeover() })
   }
 
   function changed(): void {
@@ -150,20 +162,24 @@ export function createProviders(deps: ProvidersDeps): Providers {
         if (!(error instanceof AppError)) throw error
         log.error('Providers cannot be used', { error })
         failure = error
+        // An agent's config file may lead here since before: it is given back all the same.
+        gatewayAlone = await openGatewayAlone(deps, { gatewayChanged: () => tell(gatewayListeners) }, error)
+        startGateway(gatewayAlone)
         return
       }
       void recover(system)
-      gatewayStarted = system.gateway.start({ resume: system.gatewayOptions.resume })
-      gatewayStarted.catch((error: unknown) => log.error('the gateway did not start', { error }))
+      startGateway(system)
     },
     async stop() {
       const stopping = system
+      const alone = gatewayAlone
       // What is under way finishes; the Router refuses from here on.
       system = null
+      gatewayAlone = null
       surveyed = false
+      if (alone !== null) await stopGateway(alone)
       if (stopping === null) return
-      await gatewayStarted?.catch(() => undefined)
-      await stopping.gateway.stop({ keepTakeover: stopping.gatewayOptions.keepTakeover() })
+      await stopGateway(stopping)
       await withDeadline(clock, STOP_MS, undefined, (signal) => stopping.router.stop(signal)).catch(
         (error: unknown) => {
           log.warn('the Router was cut', { error })
@@ -305,7 +321,7 @@ export function createProviders(deps: ProvidersDeps): Providers {
     onExchange: (listener) => exchanges.subscribe(listener),
     dropKeys: () => system?.keys.drop(),
 
-    gateway: () => open().gateway,
+    gateway: () => (system ?? gatewayAlone ?? open()).gateway,
     onGatewayChange(listener) {
       gatewayListeners.add(listener)
       return () => void gatewayListeners.delete(listener)

@@ -38,7 +38,7 @@ import { createSessionRoutes } from './sessions.ts'
 import { createSwitching } from './switching.ts'
 import type { CredentialBackend, ProviderConnection, RouteNotice } from './types.ts'
 import { createUpstream, proxyFor, systemProxy } from './upstream/index.ts'
-import type { UpstreamDeps } from './upstream/index.ts'
+import type { Upstream, UpstreamDeps } from './upstream/index.ts'
 import { createUsage } from './usage/usage.ts'
 import { isEnvName } from './validation.ts'
 import { isReady } from './views.ts'
@@ -119,14 +119,7 @@ export async function openSystem(
   let { backend } = credentials
   const keys = createKeys({ store: credentials.store, secrets, log })
   const environmentKey = createEnvironmentKeys(deps.environment, secrets)
-  const upstream = createUpstream({
-    ...(deps.resolve === undefined ? {} : { resolve: deps.resolve }),
-    proxyFor: (url) => proxyFor(deps.upstreamProxy(), deps.environment(), url),
-    hintFor: (url) =>
-      deps.upstreamProxy() === 'none' && systemProxy(deps.environment(), url) !== null
-        ? 'This machine names a proxy: to use it, choose it under Settings, Network.'
-        : null,
-  })
+  const upstream = openUpstream(deps)
   const codexCatalogs = createCodexCatalogFiles({ dir: at('codex-catalogs'), files, log })
   let codexModels: ReadonlyMap<string, CodexModel> = new Map()
   let bundled: readonly CodexModel[] = []
@@ -302,6 +295,48 @@ export async function openSystem(
         reason === 'malformed' ? routes.isDisabled(sessionId) : workerId !== null && routes.ofWorker(workerId) !== null,
       ),
   }
+}
+
+/**
+ * The machine gateway while Providers cannot be used. It serves nothing and refuses by `failure`; but an agent's config file
+ * that leads to it is shown and taken back, which needs no catalog.
+ */
+export async function openGatewayAlone(
+  deps: ProvidersDeps,
+  on: { gatewayChanged: () => void },
+  failure: AppError,
+): Promise<Pick<System, 'gateway' | 'gatewayOptions'>> {
+  const { files, secrets, log } = deps
+  const gatewayOptions = deps.gateway ?? NO_GATEWAY
+  const gateway = await openMachineGateway({
+    ...deps,
+    dir: deps.paths.providers,
+    home: gatewayOptions.home ?? homedir(),
+    managedSettings: gatewayOptions.managedSettings,
+    port: gatewayOptions.port,
+    keys: createKeys({ store: createClosedStore(failure), secrets, log }),
+    // Never loaded: it is empty.
+    state: createCatalogState(createCatalogFile({ path: join(deps.paths.providers, 'catalog.json'), files })),
+    upstream: openUpstream(deps),
+    environmentKey: () => null,
+    ready: () => false,
+    begin: () => null,
+    record: () => undefined,
+    onChange: on.gatewayChanged,
+    failure,
+  })
+  return { gateway, gatewayOptions }
+}
+
+function openUpstream(deps: ProvidersDeps): Upstream {
+  return createUpstream({
+    ...(deps.resolve === undefined ? {} : { resolve: deps.resolve }),
+    proxyFor: (url) => proxyFor(deps.upstreamProxy(), deps.environment(), url),
+    hintFor: (url) =>
+      deps.upstreamProxy() === 'none' && systemProxy(deps.environment(), url) !== null
+        ? 'This machine names a proxy: to use it, choose it under Settings, Network.'
+        : null,
+  })
 }
 
 /** A store that cannot be opened leaves everything else working: no key is ready, and the view says `unavailable`. */

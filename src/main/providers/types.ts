@@ -373,7 +373,10 @@ export interface Providers {
   usage(by: UsageBy, days: number): Promise<readonly UsageRow[]>
   lastExchange(sessionId: string): ExchangeRecord | null
   onExchange(listener: (exchange: ExchangeRecord) => void): () => void
-  /** The machine gateway and what leads to it. @throws AppError `model_profiles_unavailable`. */
+  /**
+   * The machine gateway and what leads to it. Where the catalog cannot be read it serves nothing and refuses by
+   * `model_profiles_unavailable`, but config files are still given back. @throws AppError `model_profiles_unavailable`.
+   */
   gateway(): MachineGateway
   /** Told when the gateway's status, or a config file that is taken over, may have changed. */
   onGatewayChange(listener: () => void): () => void

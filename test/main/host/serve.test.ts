@@ -5,10 +5,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer as createPort } from 'node:net'
 import { createConnection } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Bridge } from '../../../src/shared/bridge/client.ts'
+import { freePort } from '../../support/port.ts'
 import { ensureBuilt } from './support/built.ts'
 import { allowEverything, connectBridge, connectFrames, follow, isEnd } from './support/client.ts'
 import { createMachine } from './support/command.ts'
@@ -134,6 +135,50 @@ describe('a start that cannot be', () => {
       expect(readFileSync(catalog, 'utf8')).toBe('{"broken')
     },
   )
+
+  test('without the catalog, config files are shown and given back: alone, beside a host, by a quit', async () => {
+    mkdirSync(machine.data, { mode: 0o700 })
+    const settings = JSON.stringify({ gatewayPort: await freePort() })
+    writeFileSync(join(machine.data, 'settings.json'), settings, { mode: 0o600 })
+    const config = machine.at('home', '.codex/config.toml')
+    mkdirSync(dirname(config))
+    writeFileSync(config, 'a = 1')
+    const first = await serve()
+    const on = await machine.run(['takeover', 'enable', '--client', 'codex'])
+    expect(on).toMatchObject({ code: 0 })
+    const led = readFileSync(config, 'utf8')
+    const record = join(machine.data, 'providers/takeover/codex.json')
+    const recorded = readFileSync(record, 'utf8')
+    first.kill('SIGKILL')
+    await first.ended
+    writeFileSync(join(machine.data, 'providers/catalog.json'), '{"broken')
+    const crashed = (): void => {
+      writeFileSync(config, led)
+      writeFileSync(record, recorded)
+    }
+
+    const status = await machine.run(['takeover', 'status'])
+    expect(status.stdout).toMatch(/not listening \(model_profiles_unavailable\)\ncodex: broken/)
+    expect(readFileSync(config, 'utf8')).toBe(led)
+    for (const action of ['disable', 'restore']) {
+      crashed()
+      expect(await machine.run(['takeover', action, '--client', 'codex'])).toMatchObject({ code: 0 })
+      expect(readFileSync(config, 'utf8')).toBe('a = 1')
+    }
+
+    crashed()
+    const host = await serve()
+    expect(await failing(['takeover', 'enable', '--client', 'codex'])).toContain('[model_profiles_unavailable]')
+    for (const action of ['disable', 'restore']) {
+      crashed()
+      expect(await machine.run(['takeover', action, '--client', 'codex'])).toMatchObject({ code: 0 })
+      expect(readFileSync(config, 'utf8')).toBe('a = 1')
+    }
+    crashed()
+    host.kill('SIGTERM')
+    expect((await host.ended).code).toBe(0)
+    expect(readFileSync(config, 'utf8')).toBe('a = 1')
+  })
 
   test('a damaged database', async () => {
     mkdirSync(machine.data, { mode: 0o700 })

@@ -1,6 +1,6 @@
 import { request as httpRequest, createServer } from 'node:http'
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { zstdCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Providers } from '../../../src/main/providers/index.ts'
@@ -42,10 +42,10 @@ function send(
 
 let inspects = true
 
-async function openGatewayWorld() {
+async function openGatewayWorld(keepTakeover = () => false) {
   const port = await freePort()
   const world = await createWorld({
-    gateway: { port: () => port, keepTakeover: () => false, resume: true, home: '/nowhere' },
+    gateway: { port: () => port, keepTakeover, resume: true, home: '/nowhere' },
     inspectsRequests: () => inspects,
   })
   return { world, port }
@@ -369,4 +369,87 @@ test('settings of the gateway that cannot be read stop the gateway alone, and ar
   const takeover = gateway.takeover('codex')
   expect(await codeOf(takeover.enable({ digest: (await takeover.plan()).digest }))).toBe('file_failed')
   expect([readFileSync(path, 'utf8'), gateway.port()]).toEqual(['{', null])
+})
+
+describe('a catalog that cannot be read', () => {
+  const OLD = 'model_provider = "mine" # why\na = 1'
+
+  /** Both files lead to the gateway, as a crash leaves them. */
+  async function openCrashedWorld(broken: string) {
+    let crashes = true
+    const { world, port } = await openGatewayWorld(() => crashes)
+    world.environment['CLAUDE_CONFIG_DIR'] = world.dir.at('claude-home')
+    const paths = [world.dir.at('codex-home', 'config.toml'), world.dir.at('claude-home', 'settings.json')]
+    mkdirSync(world.dir.at('codex-home'), { recursive: true })
+    writeFileSync(paths[0] ?? '', OLD)
+    const first = await world.open()
+    await create(first.providers, customInput('One', 'https://one.example.com/v1'))
+    const gateway = first.providers.gateway()
+    for (const client of ['codex', 'claude'] as const) {
+      const { digest } = await gateway.takeover(client).plan()
+      await gateway.takeover(client).enable({ digest })
+    }
+    await first.stop()
+    crashes = false
+    writeFileSync(world.dir.at('providers', 'catalog.json'), broken)
+    return { world, port, texts: () => paths.map((path) => (existsSync(path) ? readFileSync(path, 'utf8') : null)) }
+  }
+
+  test.each(['{"broken', '{"schemaVersion":2}'])('%s: each config file is shown and given back', async (broken) => {
+    const { world, texts } = await openCrashedWorld(broken)
+    await using _world = world
+    const { providers } = await world.open()
+    const gateway = providers.gateway()
+    expect(await gateway.status()).toMatchObject({
+      listening: false,
+      code: 'model_profiles_unavailable',
+      takeovers: [
+        { state: 'broken', detail: 'gateway_not_listening', enabled: true, restoreAvailable: true },
+        { state: 'broken', detail: 'gateway_not_listening', enabled: true },
+      ],
+    })
+    const { status } = await gateway.takeover('claude').disable()
+    expect(status).toMatchObject({ state: 'inactive', enabled: false })
+    await gateway.takeover('codex').restoreBackup()
+    expect(texts()).toEqual([OLD, null])
+    expect(world.catalogText()).toBe(broken)
+  })
+
+  test('a quit in order gives them back, and the next start that can read it takes them up again', async () => {
+    const { world, port, texts } = await openCrashedWorld('{"broken')
+    await using _world = world
+    const host = await world.open()
+    await host.stop()
+    expect(texts()).toEqual([OLD, null])
+    const again = await world.open()
+    await again.stop()
+    expect(texts()).toEqual([OLD, null])
+    rmSync(world.dir.at('providers', 'catalog.json'))
+    const { providers } = await world.open()
+    await expect
+      .poll(async () => (await providers.gateway().status()).takeovers.map(({ state }) => state))
+      .toEqual(['active', 'active'])
+    expect(providers.gateway().port()).toBe(port)
+  })
+
+  test('nothing is switched on or chosen without it', async () => {
+    const { world, texts } = await openCrashedWorld('{"broken')
+    await using _world = world
+    const { providers } = await world.open()
+    const gateway = providers.gateway()
+    const before = texts()
+    const refused = [
+      gateway.takeover('codex').plan(),
+      gateway.takeover('codex').enable({ digest: 'x' }),
+      gateway.takeover('codex').repair(),
+      gateway.setUpstream('codex', null),
+      gateway.setUpstream('codex', 'one'),
+      gateway.rotateKey(),
+      providers.catalog(),
+    ]
+    expect(await Promise.all(refused.map(codeOf))).toEqual(refused.map(() => 'model_profiles_unavailable'))
+    expect([texts(), gateway.port()]).toEqual([before, null])
+    await providers.stop()
+    expect(await codeOf(() => Promise.resolve(providers.gateway()))).toBe('model_profiles_unavailable')
+  })
 })

@@ -52,6 +52,8 @@ export interface MachineGatewayDeps {
   begin: (connectionId: string) => Attempt | null
   record: (exchange: Exchange) => void
   onChange: () => void
+  /** Why there is nothing to serve: then it listens nowhere, and files are only taken back. */
+  failure?: AppError
 }
 
 export interface GatewayStatus {
@@ -96,7 +98,7 @@ export async function openMachineGateway(deps: MachineGatewayDeps): Promise<Mach
     if (error instanceof AppError) return error
     throw error
   })
-  const unreadable = loaded instanceof AppError ? loaded : null
+  const unreadable = deps.failure ?? (loaded instanceof AppError ? loaded : null)
   if (unreadable !== null) log.error('the gateway cannot be used', { error: unreadable })
   let choice: GatewayChoice | null = loaded instanceof AppError ? null : loaded
   let code: ErrorCode | null = unreadable?.code ?? null
@@ -222,6 +224,7 @@ export async function openMachineGateway(deps: MachineGatewayDeps): Promise<Mach
 
   async function setUpstream(client: TakeoverClient, connectionId: string | null): Promise<PersistOutcome> {
     const outcome = await lock.run(async () => {
+      if (unreadable !== null) throw unreadable
       const row = find(connectionId ?? undefined)
       if (connectionId !== null && row === null) {
         throw new AppError('model_profile_not_found', 'This Provider no longer exists.', { detail: connectionId })
