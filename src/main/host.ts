@@ -53,6 +53,8 @@ export interface HostOptions {
   brief?: boolean
   /** A start by the desktop has a bare PATH: the login shell is asked for the person's own. */
   askLoginShell?: boolean
+  /** The stop could not give back an agent's config file, or not record that it did. Nothing shows it after that. */
+  onLeft?: (error: unknown) => void
 }
 
 export interface Host {
@@ -133,6 +135,7 @@ async function buildHost(options: HostOptions, undo: AsyncDisposableStack): Prom
       keepTakeover: () => settings.get('keepTakeoverOnQuit'),
       resume: options.brief !== true,
       home: env['HOME'] ?? homedir(),
+      onLeft: options.onLeft,
     },
     upstreamProxy: () => settings.get('upstreamProxy'),
     inspectsRequests: () => settings.get('requestInspector'),

@@ -71,7 +71,7 @@ async function serve(options: { port: number | null; demo: boolean }, entryDir: 
   }
   await using undo = new AsyncDisposableStack()
   undo.defer(() => role.release())
-  const host = await createHost({ dataDir, entryDir, env: process.env })
+  const host = await createHost({ dataDir, entryDir, env: process.env, onLeft: printError })
   undo.defer(() => host.stop())
   const failed = whenBroken(host.platform.log)
   const web = await openWeb(host, join(entryDir, '..', 'renderer'), options.port)

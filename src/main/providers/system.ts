@@ -84,6 +84,8 @@ export interface GatewayOptions {
   /** The person's home folder; the system's by default. */
   home?: string
   managedSettings?: string
+  /** A quit could not give a config file back, or not record that it did. */
+  onLeft?: ((error: unknown) => void) | undefined
 }
 
 const NO_GATEWAY: GatewayOptions = { port: () => 38_777, keepTakeover: () => true, resume: false }
@@ -178,6 +180,7 @@ export async function openSystem(
     dir: at(),
     home: options.home ?? homedir(),
     managedSettings: options.managedSettings,
+    onLeft: options.onLeft,
     port: options.port,
     keys,
     state,
@@ -313,6 +316,7 @@ export async function openGatewayAlone(
     dir: deps.paths.providers,
     home: gatewayOptions.home ?? homedir(),
     managedSettings: gatewayOptions.managedSettings,
+    onLeft: gatewayOptions.onLeft,
     port: gatewayOptions.port,
     keys: createKeys({ store: createClosedStore(failure), secrets, log }),
     // Never loaded: it is empty.

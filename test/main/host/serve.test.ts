@@ -89,6 +89,21 @@ describe('one host for a data folder', () => {
     expect(second.stdout()).toContain('"state":"cancelled"')
     expect(machine.workers()).toEqual([])
   })
+
+  test('a config file that a quit cannot give back is named at the end', async () => {
+    mkdirSync(machine.data, { mode: 0o700 })
+    const settings = JSON.stringify({ gatewayPort: await freePort() })
+    writeFileSync(join(machine.data, 'settings.json'), settings, { mode: 0o600 })
+    const config = machine.at('home', '.codex/config.toml')
+    mkdirSync(dirname(config))
+    writeFileSync(config, 'a = 1')
+    const host = await serve()
+    expect(await machine.run(['takeover', 'enable', '--client', 'codex'])).toMatchObject({ code: 0 })
+    chmodSync(config, 0o400)
+    host.kill('SIGTERM')
+    expect((await host.ended).code).toBe(0)
+    expect(host.stderr()).toMatch(/config\.toml cannot be changed: it is read-only.*\[takeover_config_unwritable\]/)
+  })
 })
 
 describe('a start that cannot be', () => {

@@ -52,6 +52,8 @@ export interface MachineGatewayDeps {
   begin: (connectionId: string) => Attempt | null
   record: (exchange: Exchange) => void
   onChange: () => void
+  /** A quit could not give a config file back, or not record that it did. */
+  onLeft?: ((error: unknown) => void) | undefined
   /** Why there is nothing to serve: then it listens nowhere, and files are only taken back. */
   failure?: AppError
 }
@@ -294,9 +296,10 @@ export async function openMachineGateway(deps: MachineGatewayDeps): Promise<Mach
       watch?.[Symbol.dispose]()
       watch = null
       for (const client of CLIENTS) {
-        await takeovers[client]
-          .stop({ keep: keepTakeover || !resumed })
-          .catch((error: unknown) => log.warn('a takeover could not be switched off', { client, error }))
+        await takeovers[client].stop({ keep: keepTakeover || !resumed }).catch((error: unknown) => {
+          log.warn('a takeover could not be switched off', { client, error })
+          deps.onLeft?.(error)
+        })
       }
       await withDeadline(clock, STOP_MS, undefined, (signal) => gateway.stop(signal)).catch((error: unknown) =>
         log.warn('the gateway was cut', { error }),
