@@ -69,7 +69,8 @@ function alternatives(glob: string): string[] {
         const [whole, inner = ''] = brace
         const before = pattern.slice(0, brace.index)
         const after = pattern.slice(brace.index + whole.length)
-        next.push(...inner.split(',').map((choice) => before + choice + after))
+        const choices = inner.split(',', MAX_ALTERNATIVES + 1)
+        next.push(...choices.map((choice) => before + choice + after))
       }
     }
     open = next

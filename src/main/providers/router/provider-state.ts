@@ -99,7 +99,8 @@ function createMessagesStripper(): StateStripper {
         messages = null
       } else if (isItem(path, 'messages')) {
         messages?.itemEnds(end, emptied)
-        if (!emptied) cuts.push(...inner)
+        // One by one: as arguments, a hundred thousand overflow the stack.
+        if (!emptied) for (const cut of inner) cuts.push(cut)
       } else if (path.length === 3 && isContent(path)) {
         const kept = blocks?.listEnds()
         emptied = kept === 0 && inner.length > 0

@@ -45,7 +45,7 @@ export function gitRuns(folder: string): string | null {
       if (why !== null) return why
       const inner = innerRepositories(each)
       if (inner === null) return 'Its index cannot be read.'
-      open.push(...inner)
+      for (const dir of inner) open.push(dir)
     }
   }
   return null

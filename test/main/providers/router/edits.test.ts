@@ -124,6 +124,18 @@ describe('the binding', () => {
     )
   })
 
+  test('drops any number of thinking blocks of one message', () => {
+    const message = (blocks: string): string =>
+      `{"model":"model-a","messages":[{"role":"assistant","content":[${blocks}{"type":"text","text":"t"}]}]}`
+    const text = message('{"type":"thinking"},'.repeat(150_000))
+    const binding = { ...STRIP, routeProtocol: 'anthropic_messages' } as const
+    const { cuts } = read(text, { protocol: 'anthropic_messages', strip: true, chunk: 65_536 })
+    expect(cuts).toHaveLength(150_000)
+    expect(edit(message('{"type":"text"},{"type":"thinking"},'.repeat(2)), binding)).toBe(
+      message('{"type":"text"},'.repeat(2)),
+    )
+  })
+
   test('refuses an item whose type is said twice', () => {
     const text = '{"model":"m","input":[{"type":"message","type":"reasoning"}]}'
     expect(() => read(text, { strip: true })).toThrowError(
