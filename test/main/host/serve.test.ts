@@ -43,6 +43,17 @@ async function failing(args: readonly string[], options: Parameters<Machine['run
   return stderr
 }
 
+/** Codex's own config file, and a gateway that takes a port which is free. */
+async function codexConfig(text: string): Promise<string> {
+  mkdirSync(machine.data, { mode: 0o700 })
+  const settings = JSON.stringify({ gatewayPort: await freePort() })
+  writeFileSync(join(machine.data, 'settings.json'), settings, { mode: 0o600 })
+  const config = machine.at('home', '.codex/config.toml')
+  mkdirSync(dirname(config))
+  writeFileSync(config, text)
+  return config
+}
+
 describe('one host for a data folder', () => {
   test('DT-A27 a second start hands over, prints a new link, and ends with 0', async () => {
     const first = await serve()
@@ -91,12 +102,7 @@ describe('one host for a data folder', () => {
   })
 
   test('a config file that a quit cannot give back is named at the end', async () => {
-    mkdirSync(machine.data, { mode: 0o700 })
-    const settings = JSON.stringify({ gatewayPort: await freePort() })
-    writeFileSync(join(machine.data, 'settings.json'), settings, { mode: 0o600 })
-    const config = machine.at('home', '.codex/config.toml')
-    mkdirSync(dirname(config))
-    writeFileSync(config, 'a = 1')
+    const config = await codexConfig('a = 1')
     const host = await serve()
     expect(await machine.run(['takeover', 'enable', '--client', 'codex'])).toMatchObject({ code: 0 })
     chmodSync(config, 0o400)
@@ -152,12 +158,7 @@ describe('a start that cannot be', () => {
   )
 
   test('without the catalog, config files are shown and given back: alone, beside a host, by a quit', async () => {
-    mkdirSync(machine.data, { mode: 0o700 })
-    const settings = JSON.stringify({ gatewayPort: await freePort() })
-    writeFileSync(join(machine.data, 'settings.json'), settings, { mode: 0o600 })
-    const config = machine.at('home', '.codex/config.toml')
-    mkdirSync(dirname(config))
-    writeFileSync(config, 'a = 1')
+    const config = await codexConfig('a = 1')
     const first = await serve()
     const on = await machine.run(['takeover', 'enable', '--client', 'codex'])
     expect(on).toMatchObject({ code: 0 })

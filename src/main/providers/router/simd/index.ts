@@ -117,7 +117,7 @@ export function layHead(line: Uint8Array): void {
 
 /**
  * From the beginning of an event of a stream: passes over whole ones that consist of the line that was laid, so long, and
- * one of data. Answers where another one begins, or one that is not whole in here.
+ * one of data. Answers where another one begins, one that a tab stands in, or one that is not whole in here.
  */
 export function skipEvents(from: number, headLength: number): number {
   return scan.skipEvents(TEXT_AT + from, textEnd, headLength) - TEXT_AT

@@ -177,7 +177,7 @@ function lowByte(from: usize, end: usize, highest: v128): usize {
   return end
 }
 
-/** A bit for each of 16 bytes. */
+/** A bit for each of 16 bytes: it is no higher than that. */
 @inline
 function lowOnes(bytes: v128, highest: v128): u64 {
   return <u64>i8x16.bitmask(i8x16.le_u(bytes, highest))
